@@ -116,33 +116,27 @@ bool NodeLink::Await(double seconds, std::string* line) {
 }
 
 int ListenOn(int port) {
-  const auto fails = [port](const char* call) {
-    return std::runtime_error(std::string(call) + " of port " + std::to_string(port) + ": " +
-                              strerror(errno));
-  };
+  int error = 0;
   // Of both families where the kernel has the newer one.
   for (const int family : {AF_INET6, AF_INET}) {
     const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 && family == AF_INET6) continue;
-    if (fd < 0) throw fails("socket");
+    error = errno;
+    if (fd < 0) continue;
     Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (family == AF_INET6) Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     sockaddr_in6 six = {};
     six.sin6_family = AF_INET6, six.sin6_port = htons(static_cast<std::uint16_t>(port));
     sockaddr_in four = {};
     four.sin_family = AF_INET, four.sin_port = six.sin6_port;
     const bool is_six = family == AF_INET6;
+    if (is_six) Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     const auto* const address =
         is_six ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
-    const bool bound =
-        bind(fd, address, is_six ? sizeof six : sizeof four) == 0 && listen(fd, SOMAXCONN) == 0;
-    if (bound) return fd;
-    const std::runtime_error error = fails("bind");
-    const bool is_other = is_six && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT);
+    if (bind(fd, address, is_six ? sizeof six : sizeof four) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+    error = errno;
     close(fd);
-    if (!is_other) throw error;
+    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
   }
-  throw fails("bind");
+  throw std::runtime_error("port " + std::to_string(port) + ": " + strerror(error));
 }
 
 std::unique_ptr<NodeLink> Accept(int listener) {

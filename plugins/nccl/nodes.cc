@@ -87,7 +87,7 @@ class NodesCase {
     NodesLeader leader(place_, own_);
     ctx_.Step("meeting");
     const Meeting meeting = leader.Meet(static_cast<double>(p_.join_s));
-    const RanksVerdict verdict = meeting.end == Meeting::End::kAllThere ? Judge(&leader) : VerdictOf(meeting);
+    RanksVerdict verdict = meeting.end == Meeting::End::kAllThere ? Judge(&leader) : VerdictOf(meeting);
     leader.Dismiss(TextOf(verdict));
     return verdict;
   }
@@ -108,7 +108,7 @@ class NodesCase {
     ctx_.Step("each task alone");
     const RanksOutcome alone =
         leader->RunAlone([&](int own_ranks) { return job_by(own_ranks, Ways().front()); });
-    if (alone.end != RanksEnd::kRight)
+    if (MayBeTheWays(alone.end))
       return cudnn_ci::VerdictOf(ctx_, alone, {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied}, ranks,
                                  "; all together: " + first.text + tried.wrong_by);
     return cudnn_ci::VerdictOf(ctx_, first, {kNodesWrong, kNodesHung, kNodesHung, kRanksDied}, ranks,

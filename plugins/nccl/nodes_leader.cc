@@ -208,7 +208,6 @@ RanksOutcome NodesLeader::RunAlone(const JobOfRanks& job_of) {
   const RankJob own = job_of(own_.gpus);
   SayAll(Order(kAloneOrder, {}, own));
   RanksOutcome found = cudnn_ci::RunTogether(own);
-  const auto wrong = [](RanksEnd end) { return end != RanksEnd::kRight && end != RanksEnd::kLacking; };
   found.text = NameOf(own_) + " alone: " + found.text;
   // Each has one limit for a hang and the time of its calls.
   const double patience = 3 * own.limit_s + kStopsWithin;
@@ -216,11 +215,10 @@ RanksOutcome NodesLeader::RunAlone(const JobOfRanks& job_of) {
     std::string line;
     if (!task.link || !task.link->Await(patience, &line)) continue;
     RanksOutcome other;
-    if (!ReadOutcome(line, &other) || !wrong(other.end) || wrong(found.end)) continue;
+    if (!ReadOutcome(line, &other) || !MayBeTheWays(other.end) || MayBeTheWays(found.end)) continue;
     found = other;
     found.text = NameOf(task.hello) + " alone: " + found.text;
   }
-  if (!wrong(found.end)) found.end = RanksEnd::kRight;
   return found;
 }
 

@@ -41,7 +41,8 @@ class NodesLeader {
   int ranks() const { return static_cast<int>(rank_names_.size()); }
   // Runs the job of ranks() ranks over all tasks, whose ranks have ended when it returns.
   RanksOutcome RunTogether(const RankJob& job);
-  // Each task runs the job of its own GPUs, all at once: the first of them that is not right, with its name.
+  // Each task runs the job of its own GPUs, all at once: the first whose end may be the image's
+  // (MayBeTheWays), with its name, else that of task 0.
   RanksOutcome RunAlone(const JobOfRanks& job_of);
   // Tells all others what came of it, in words that they know, and lets them go.
   void Dismiss(const std::string& verdict);

@@ -16,6 +16,10 @@ void Append(std::string* text, const std::string& more, const char* between) {
 
 }  // namespace
 
+bool MayBeTheWays(RanksEnd end) {
+  return end == RanksEnd::kWrong || end == RanksEnd::kFailed || end == RanksEnd::kHung;
+}
+
 std::vector<std::string> RankNames(int ranks) {
   std::vector<std::string> names;
   for (int rank = 0; rank < ranks; ++rank) names.push_back("rank " + std::to_string(rank));

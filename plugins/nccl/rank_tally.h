@@ -23,6 +23,10 @@ enum class RanksEnd {
   kRight
 };
 
+// Whether an end may be that of the way between ranks: what was skipped, and a process that ended, often by a
+// signal from outside, say nothing of one.
+bool MayBeTheWays(RanksEnd end);
+
 struct RanksOutcome {
   RanksEnd end = RanksEnd::kRight;
   // With ranks and calls: "rank 1 waited in ncclCommInitRank; NCCL's last error: '...'".

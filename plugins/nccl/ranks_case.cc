@@ -152,10 +152,6 @@ void Report(Context& ctx, const RanksVerdict& verdict) {
   }
 }
 
-bool MayBeTheWays(RanksEnd end) {
-  return end == RanksEnd::kWrong || end == RanksEnd::kFailed || end == RanksEnd::kHung;
-}
-
 WaysTried TryWays(Context& ctx, const std::vector<Way>& ways, const std::string& name,
                   const std::function<RanksOutcome(const Way&)>& run) {
   auto way = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return name == w.name; });

@@ -68,9 +68,6 @@ struct WaysTried {
   std::string wrong_by;  // "; by sockets: rank 0: ...": what others came to
 };
 
-// Whether an end may be a way's: what was skipped, and a process that ended, often by a signal from outside,
-// say nothing of one.
-bool MayBeTheWays(RanksEnd end);
 // Runs by the way of that name, and where the end may be the way's by those behind it, until one is right.
 WaysTried TryWays(Context& ctx, const std::vector<Way>& ways, const std::string& name,
                   const std::function<RanksOutcome(const Way& way)>& run);

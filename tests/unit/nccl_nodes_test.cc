@@ -151,6 +151,13 @@ TEST(Bandwidth, IsThatOfNcclTests) {
             (std::map<std::string, double>{{"all_reduce_algbw", 2}, {"all_reduce_busbw", 3}}));
 }
 
+TEST(RanksEndTest, WhatTellsNothingOfAWay) {
+  for (const RanksEnd end : {RanksEnd::kRight, RanksEnd::kMemory, RanksEnd::kLacking, RanksEnd::kDied})
+    EXPECT_FALSE(MayBeTheWays(end));
+  for (const RanksEnd end : {RanksEnd::kWrong, RanksEnd::kFailed, RanksEnd::kHung})
+    EXPECT_TRUE(MayBeTheWays(end));
+}
+
 TEST(NodeWords, AFieldCannotBeTwo) {
   EXPECT_EQ(FieldsOf(Fields({"rank", "1", "a\tb\nc"})).size(), 3u);
   RankJob job;
