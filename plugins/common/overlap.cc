@@ -1,5 +1,7 @@
 #include "common/overlap.h"
 
+#include <algorithm>
+
 #include "base/path.h"
 #include "common/install_line.h"
 #include "image/packages/record_conflicts.h"
@@ -7,10 +9,12 @@
 namespace cudnn_ci {
 
 std::string WhoRequires(const InstalledPackages& packages, PythonRequirements* requirements,
-                        const Package& package, bool for_extras) {
-  for (const Package& other : packages.packages())
+                        const Package& package, bool for_extras, const std::vector<const Package*>& but) {
+  for (const Package& other : packages.packages()) {
+    if (std::find(but.begin(), but.end(), &other) != but.end()) continue;
     for (const PythonRequirement& requirement : requirements->Of(other))
       if ((for_extras || !requirement.optional) && requirement.name == package.name) return other.Text();
+  }
   return "";
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "image/packages/installed_packages.h"
 #include "image/packages/python_requirements.h"
@@ -17,9 +18,9 @@ struct Overlap {
   std::string line;   // of a Dockerfile; empty: none is certain
 };
 
-// Who requires the package, extras aside or with them: "torch 2.15.0"; empty: nobody.
+// Who requires the package, extras aside or with them, other than these: "torch 2.15.0"; empty: nobody.
 std::string WhoRequires(const InstalledPackages& packages, PythonRequirements* requirements,
-                        const Package& package, bool for_extras);
+                        const Package& package, bool for_extras, const std::vector<const Package*>& but = {});
 
 // `loser` has lost files to `winner`. Which one is meant is known where one alone is required, by an extra
 // too: which extras were asked for is on no record. Where both are, each needs an environment.

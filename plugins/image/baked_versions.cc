@@ -83,7 +83,7 @@ std::vector<std::string> BakedVersionsThatDiffer(const ImageFiles& image, const 
       scope.Open(file.path);
       const int at = scope.Named(*wanted);
       if (at < 0) continue;
-      const std::string& path = scope.loaded()[at].file.path;
+      const std::string path = Normal(scope.loaded()[at].file.path);
       const Release taken = ReleaseOfFile(image, path);
       const std::string why = taken[0] == 0 ? "" : Objection(row, inside, taken);
       const std::string owner = image.BroughtBy(file.path);

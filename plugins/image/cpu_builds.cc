@@ -30,8 +30,9 @@ bool IsForCpu(const Package& package, const std::vector<std::string>& for_cpu, c
          (!torch.version.empty() && torch.cuda.empty() && torch.version.find("+rocm") == std::string::npos);
 }
 
-// The packages of CUDA's libraries that nobody requires.
-std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rules) {
+// The packages of CUDA's libraries that nobody requires but `builds`, whose extras serve another build.
+std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rules,
+                                 const std::vector<const Package*>& builds) {
   PythonRequirements requirements(&image.packages);
   std::vector<std::string> orphans;
   for (const Package& package : image.packages.packages()) {
@@ -40,7 +41,7 @@ std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rul
           return package.name == library.package || package.name.starts_with(library.package + "-cu");
         });
     if (of_cuda && package.manager == PackageManager::kPython &&
-        WhoRequires(image.packages, &requirements, package, true).empty())
+        WhoRequires(image.packages, &requirements, package, true, builds).empty())
       orphans.push_back(package.Text());
   }
   return orphans;
@@ -51,16 +52,18 @@ std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rul
 std::vector<std::string> CpuBuildsBesideCuda(const ImageFiles& image, const SymbolRules& rules,
                                              const TableEntry& entry) {
   std::vector<std::string> builds;
+  std::vector<const Package*> packages;
   for (const Row& framework : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FRAMEWORK))
     for (const std::string& name : TextsOf(framework, "distributions")) {
       const Package* package = image.packages.Python(name);
       if (!package) continue;
       // What is for GPUs may open libraries that it does not require, as CTranslate2 does.
       if (!IsForCpu(*package, TextsOf(framework, "for_cpu"), image)) return {};
+      packages.push_back(package);
       builds.push_back(TextOf(framework, "title") + " is " + package->Text() + ", a build for the CPU");
     }
   if (builds.empty()) return builds;
-  std::vector<std::string> orphans = Orphans(image, rules);
+  std::vector<std::string> orphans = Orphans(image, rules, packages);
   if (orphans.empty()) return {};
   const std::size_t count = orphans.size();
   orphans.resize(std::min(count, kMostNamed));

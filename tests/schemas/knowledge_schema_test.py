@@ -42,7 +42,7 @@ SMALL = {
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {
-        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "marker_says": "acme", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "versions_in": "acme/version.py", "cuda_name": "cuda", "cudnn_name": "cudnn", "after": "torch", "core": "acme-cu*", "whole": "acme", "core_extra": "core_cu", "packages": ["acme"], "for_gpu": ["acme-gpu"],
+        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "marker_says": "acme", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "versions_in": "acme/version.py", "cuda_name": "cuda", "cudnn_name": "cudnn", "after": "torch", "core": "acme-cu*", "whole": "acme", "core_extra": "core_cu", "packages": ["acme"], "for_gpu": ["acme-gpu"], "for_cpu": ["acme-cpu"],
                      "libraries": ["libacme.so"], "same_cuda": ["acme_audio"], "same_cuda_major": ["acme_vision"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
         "words": [{"word": "load_acme", "means": "opener", **FROM}],
     },

@@ -346,6 +346,9 @@ TEST_F(PackageFilesTest, ABuildForTheCpuInThePlaceOfOneForGpus) {
   Write(site_ + "nvidia_cudnn_cu12-9.10.2.21.dist-info/METADATA", "Requires-Dist: nvidia-cublas-cu12\n");
   EXPECT_THAT(builds(), ElementsAre(AllOf(HasSubstr("PyTorch is torch 2.8.0+cpu, a build for the CPU"),
                                           HasSubstr("nobody requires nvidia-cudnn-cu12 9.10.2.21, as"))));
+  Write(site_ + "torch-2.8.0+cpu.dist-info/METADATA",
+        "Requires-Dist: nvidia-cudnn-cu12; extra == \"cuda\"\n");
+  EXPECT_THAT(builds(), ElementsAre(HasSubstr("nobody requires nvidia-cudnn-cu12"))) << "an extra of its own";
   Write(site_ + "ctranslate2-4.6.0.dist-info/METADATA", "");
   EXPECT_THAT(builds(), IsEmpty()) << "whose program opens them";
   std::filesystem::remove_all(Path(site_ + "ctranslate2-4.6.0.dist-info"));

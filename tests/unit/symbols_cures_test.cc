@@ -153,7 +153,7 @@ TEST_F(SymbolsCuresTest, AReleaseThatIsCompiledInDoesNotFitTheOneThatIsTaken) {
             "@/" + site + host + " -Wl,-rpath,'$ORIGIN/../nvidia/nvshmem/lib'");
     Record("nvidia_nvshmem_cu13-" + taken, {host});
     LoaderFiles files("", false);
-    const auto found = BakedVersionsThatDiffer(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""),
+    auto found = BakedVersionsThatDiffer(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""),
                                                KnownEntry, &files);
     std::filesystem::remove_all(Path(site + "nvidia_nvshmem_cu13-" + taken + ".dist-info"));
     return found;

@@ -113,6 +113,9 @@ TEST_F(SymbolsOpenersTest, AnEnvironmentForAGpuWithoutAnyLibraryOfCudaIsBroken) 
   Library(site_ + "paddle/base/libpaddle.so", "int paddle;");
   Record("paddlepaddle-2.6.2", {"paddle/base/libpaddle.so"});
   EXPECT_THAT(Judge().faults, IsEmpty());  // for the CPU
+  Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
+  EXPECT_THAT(Judge().faults, IsEmpty()) << "whatever lies beside it";
+  std::filesystem::remove_all(Path(site_ + "nvidia"));
   std::filesystem::remove_all(Path(site_ + "paddlepaddle-2.6.2.dist-info"));
   Record("paddlepaddle_gpu-2.6.2", {"paddle/base/libpaddle.so"});
   EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary),

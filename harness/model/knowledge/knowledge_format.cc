@@ -100,6 +100,7 @@ FileFormat Imports() {
              {"core_extra", Kind::kName, false},
              {"packages", Kind::kNames},
              {"for_gpu", Kind::kPythonNames, false},
+             {"for_cpu", Kind::kPythonNames, false},
              {"libraries", Kind::kNames, false},
              {"same_cuda", Kind::kNames, false},
              {"same_cuda_major", Kind::kNames, false},

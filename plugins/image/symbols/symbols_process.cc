@@ -315,7 +315,10 @@ bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, Loader
   if (!TakeAll(rule.first, rule, cuda_major, image)) return false;
   if (!TakeMain(rule, begin, cuda_major, image)) return false;
   // What is opened later is opened in this process, and what fails then is no failed import.
-  TakeAll(rule.later, rule, cuda_major, image);
+  const bool of_cpu = std::any_of(rule.for_cpu.begin(), rule.for_cpu.end(), [&](const std::string& package) {
+    return image.packages.Python(package) != nullptr;
+  });
+  if (!of_cpu) TakeAll(rule.later, rule, cuda_major, image);
   return true;
 }
 

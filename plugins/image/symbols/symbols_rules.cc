@@ -57,6 +57,7 @@ PackageRule RuleOf(const Row& row) {
   rule.cudnn_name = TextOf(row, "cudnn_name");
   rule.import_names = TextsOf(row, "packages");
   rule.for_gpu = TextsOf(row, "for_gpu");
+  rule.for_cpu = TextsOf(row, "for_cpu");
   rule.libraries = TextsOf(row, "libraries");
   rule.same_cuda = TextsOf(row, "same_cuda");
   rule.same_cuda_major = TextsOf(row, "same_cuda_major");

@@ -55,6 +55,7 @@ struct PackageRule {
   std::string core, whole, core_extra;
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
   std::vector<std::string> for_gpu;       // Python packages: one on record says that a GPU is meant
+  std::vector<std::string> for_cpu;       // likewise: one on record uses no GPU, and opens nothing of `later`
   std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
   // Packages that compare the CUDA of their version.py with this one's as they are imported; the latter by
   // the major alone.
