@@ -24,7 +24,6 @@ void NcclApi::Bind() {
   split_.Bind(library_, "ncclCommSplit");
   finalize_.Bind(library_, "ncclCommFinalize");
   destroy_.Bind(library_, "ncclCommDestroy");
-  abort_.Bind(library_, "ncclCommAbort");
   count_.Bind(library_, "ncclCommCount");
   rank_.Bind(library_, "ncclCommUserRank");
   async_error_.Bind(library_, "ncclCommGetAsyncError");
@@ -102,7 +101,6 @@ void NcclApi::Split(Comm whole, int color, int key, Comm* part) const {
 
 void NcclApi::Finalize(Comm comm) const { Require(finalize_(comm), "ncclCommFinalize", comm); }
 void NcclApi::Destroy(Comm comm) const { Require(destroy_(comm), "ncclCommDestroy"); }
-void NcclApi::Abort(Comm comm) const { Require(abort_(comm), "ncclCommAbort"); }
 
 int NcclApi::Count(Comm comm) const {
   int count = 0;

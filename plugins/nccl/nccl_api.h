@@ -55,7 +55,6 @@ class NcclApi {
   void Split(Comm whole, int color, int key, Comm* part) const;
   void Finalize(Comm comm) const;
   void Destroy(Comm comm) const;
-  void Abort(Comm comm) const;
   int Count(Comm comm) const;
   int Rank(Comm comm) const;
   // What a communicator that does not block says of its last call; throws where that failed. False: it goes
@@ -88,7 +87,7 @@ class NcclApi {
   LateFunction<int(Comm*, int, NcclUniqueId, int)> init_;
   LateFunction<int(Comm*, int, NcclUniqueId, int, NcclConfig*)> init_config_;
   LateFunction<int(Comm, int, int, Comm*, NcclConfig*)> split_;
-  LateFunction<int(Comm)> finalize_, destroy_, abort_;
+  LateFunction<int(Comm)> finalize_, destroy_;
   LateFunction<int(Comm, int*)> count_, rank_, async_error_;
   LateFunction<const char*(int)> result_text_;
   LateFunction<const char*(Comm)> last_error_;

@@ -53,7 +53,7 @@ struct NcclConfig {
   int blocking = 0;  // 0: calls return at once, and what becomes of them is asked for
 };
 
-inline constexpr int kNcclSuccess = 0, kNcclUnhandledCudaError = 1, kNcclSystemError = 2, kNcclInProgress = 7;
+inline constexpr int kNcclSuccess = 0, kNcclSystemError = 2, kNcclInProgress = 7;
 
 // "2.28.9" of 22809, "2.8.4" of 2804.
 std::string NcclVersionText(int code);

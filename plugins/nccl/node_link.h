@@ -19,8 +19,8 @@ class NodeLink {
   NodeLink& operator=(const NodeLink&) = delete;
 
   int fd() const { return fd_; }
-  // Bytes of a line that are taken; with a longer one the other side is gone.
-  void SetMost(std::size_t most) { most_ = most; }
+  // From now on longer lines are taken: it has shown who it is.
+  void Trust() { most_ = kMostTrusted; }
   // Waits up to 5 s for room. False: the other side is gone.
   bool Say(const std::string& line) const;
   // Hears what there is, without waiting. False: the other side is gone, and all that it said was heard.
@@ -32,8 +32,11 @@ class NodeLink {
   bool NextLine(std::string* line);
   bool Read();
 
+  // Bytes of a line; with a longer one the other side is gone.
+  static constexpr std::size_t kMost = 4096, kMostTrusted = 256 << 10;
+
   const int fd_;
-  std::size_t most_ = 4096;
+  std::size_t most_ = kMost;
   std::string unread_;
 };
 

@@ -9,7 +9,6 @@
 #ifndef CUDNN_CI_PLUGINS_NCCL_NODE_WORDS_H_
 #define CUDNN_CI_PLUGINS_NCCL_NODE_WORDS_H_
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,9 +17,6 @@
 #include "nccl/rank_tally.h"
 
 namespace cudnn_ci {
-
-// Bytes of a line of a side that has not shown who it is, and of one that has.
-inline constexpr std::size_t kMostGreeting = 4096, kMostNodeLine = 256 << 10;
 
 // A tab, the end of a line or a NUL in a field becomes a blank.
 std::string Fields(const std::vector<std::string>& fields);

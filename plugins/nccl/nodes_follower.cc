@@ -43,7 +43,7 @@ std::string NodesFollower::Enter(std::string* refused) {
   if (!link_->Say(Greeting(place_.secret, nonce0, nonce, own_)) || !link_->Await(kAnswersWithin, &line))
     return "it does not let this task in, which has another token";
   if (!ReadAnswer(place_.secret, nonce0, nonce, line, refused)) return "who listens there has another token";
-  link_->SetMost(kMostNodeLine);
+  link_->Trust();
   return *refused;
 }
 

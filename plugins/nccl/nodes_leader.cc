@@ -117,7 +117,7 @@ void NodesLeader::Seat(Guest* guest, const std::string& line, Meeting* meeting) 
   Task& task = tasks_[static_cast<std::size_t>(hello.task)];
   task.hello = hello;
   task.link = std::move(guest->link);
-  task.link->SetMost(kMostNodeLine);
+  task.link->Trust();
   guest->link = nullptr;
 }
 
