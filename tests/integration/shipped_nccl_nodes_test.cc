@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 sockaddr_in Loopback(int port) {
   sockaddr_in address = {};
@@ -60,8 +59,12 @@ struct Task : ShippedTest {
   using ShippedTest::gate;
   using ShippedTest::Set;
 
+  // Seconds in which others have to come: enough on a machine under load, where nobody is waited for in vain.
+  int join_s = 30;
+
   CheckOutcome Run(const std::string& params) {
-    return Check("nccl.nodes", R"("params": {"limit_s": 1, "join_s": 3, "extent": "least")" + params + "}");
+    return Check("nccl.nodes", R"("params": {"limit_s": 2, "extent": "least", "join_s": )" +
+                                   std::to_string(join_s) + params + "}");
   }
 };
 
@@ -106,25 +109,30 @@ class NcclNodes : public ::testing::Test {
   std::vector<std::unique_ptr<Task>> tasks_;
 };
 
-TEST_F(NcclNodes, HealthyOnesPass) {
+TEST_F(NcclNodes, HealthyOnesPassAndTheirBandwidthIsMeasuredWhereTheMatrixAsks) {
   const std::vector<CheckOutcome> said = Run("", R"(, "bandwidth_mib": 1)", R"(, "bandwidth_mib": 1)");
   for (const CheckOutcome& r : said) {
     EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
     EXPECT_EQ(r.Measured("collectives"), 9);
     EXPECT_GT(r.Measured("all_reduce_busbw"), 0);
     EXPECT_EQ(r.Measured("all_reduce_busbw"), said[0].Measured("all_reduce_busbw")) << "one of all";
+    for (const std::string name : {"all_reduce", "reduce", "broadcast"})
+      EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw")) << name;
+    for (const std::string name : {"reduce_scatter", "all_gather", "all_to_all"})
+      EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw") / 2) << name;
   }
 }
 
 TEST_F(NcclNodes, ATaskThatDoesNotComeIsNamedAndAStrangerIsNotTakenForIt) {
   std::thread short_line(BeAStranger, port_, "nonce\tmac\t1\t2\t1\tb\tGPU-1\twhatever\n");
   std::thread flood(BeAStranger, port_, std::string(100'000, 'x'));
+  task(0).join_s = 2;
   const CheckOutcome r = task(0).Run("");
   short_line.join(), flood.join();
   EXPECT_THAT(r.Slugs(), ElementsAre("nodes-missing")) << ::testing::PrintToString(r);
   EXPECT_EQ(r.Blame(), "runner");
   EXPECT_THAT(r.Detail(), HasSubstr("task 1 of 2 did not come to localhost:" + std::to_string(port_) +
-                                    " within 3 s; there are task 0 on "));
+                                    " within 2 s; there are task 0 on "));
   EXPECT_THAT(r.Detail(), HasSubstr("; 2 others who came did not know the token"));
 }
 
@@ -144,15 +152,17 @@ TEST_F(NcclNodes, AFalseTask0IsNotFollowed) {
       send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     }
   });
+  task(1).join_s = 2;
   const CheckOutcome r = task(1).Run("");
   shutdown(listener, SHUT_RDWR);
   false_one.join();
   close(listener);
   EXPECT_THAT(r.Slugs(), ElementsAre("nodes-missing")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr(" within 3 s: who listens there has another token"));
+  EXPECT_THAT(r.Detail(), HasSubstr(" within 2 s: who listens there has another token"));
 }
 
 TEST_F(NcclNodes, WhatDoesNotFitIsToldByBoth) {
+  task(1).join_s = 4;  // it tries until then
   for (const CheckOutcome& r : Run("", R"(, "algo": "ring")")) {
     EXPECT_THAT(r.Slugs(), ElementsAre("nodes-mismatch")) << ::testing::PrintToString(r);
     EXPECT_EQ(r.Blame(), "matrix");
@@ -180,7 +190,7 @@ TEST_F(NcclNodes, ATaskThatIsKilledEndsTheOthers) {
   EXPECT_THAT(said[1].Detail(), HasSubstr("task 0 is gone"));
 }
 
-// Each within its limit of a second.
+// Each within its limit.
 TEST_F(NcclNodes, AHangIsTheNetworksWhereEachNodeAloneIsRight) {
   for (const CheckOutcome& r : Run("never_calls")) {
     EXPECT_THAT(r.Slugs(), ElementsAre("nodes-hung")) << ::testing::PrintToString(r);

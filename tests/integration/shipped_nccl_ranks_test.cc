@@ -45,17 +45,6 @@ TEST_F(NcclRanks, HealthyOnesPassOnOneGpuAndOnTwo) {
   EXPECT_TRUE(std::isnan(two.Measured("all_reduce_busbw"))) << "nobody has asked";
 }
 
-TEST_F(NcclRanks, BandwidthIsMeasuredWhereTheMatrixAsks) {
-  Set("FAKE_DEVICE_COUNT", "2");
-  const CheckOutcome r =
-      Check("nccl.gpus", R"("params": {"extent": "least", "bandwidth_mib": 1})", {"--device", "all"});
-  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
-  for (const std::string name : {"all_reduce", "reduce", "broadcast"})
-    EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw")) << name;
-  for (const std::string name : {"reduce_scatter", "all_gather", "all_to_all"})
-    EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw") / 2) << name;
-}
-
 // Each within its limit of a second.
 TEST_F(NcclRanks, ARankThatDoesNotGoOnIsNamed) {
   for (const auto& [fault, words] :
