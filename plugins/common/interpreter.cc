@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "common/loader_path.h"
 
@@ -26,6 +27,20 @@ std::string InterpreterOf(const std::string& python, const std::string& subject_
   if (python != kAutoPython) return python;
   return BeginsWith(subject_spec, kPythonSubject) ? subject_spec.substr(std::strlen(kPythonSubject))
                                                   : kDefaultPython;
+}
+
+std::string SubjectOfInterpreter(const std::string& subjects, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (std::size_t begin = 0, end = 0; (end = subjects.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    const std::string spec = subjects.substr(begin, end - begin);
+    if (!BeginsWith(spec, kPythonSubject)) continue;
+    const fs::path mine = path, its = spec.substr(std::strlen(kPythonSubject));
+    if (fs::equivalent(mine, its, error) && fs::equivalent(mine.parent_path(), its.parent_path(), error))
+      return spec;
+  }
+  return "";
 }
 
 // With the subject's folders in it a program would find what it does not find by itself, and not find what

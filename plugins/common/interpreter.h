@@ -17,6 +17,10 @@ inline constexpr char kDefaultPython[] = "python3";
 // "python3".
 std::string InterpreterOf(const std::string& python, const std::string& subject_spec);
 
+// Of the subjects of a run (CCI_FACT_RUN_SUBJECTS) the one "python:PATH" whose PATH is this interpreter, by
+// that name or another in the same folder: a virtual environment is told by its folder. Empty: none is.
+std::string SubjectOfInterpreter(const std::string& subjects, const std::string& path);
+
 // LD_LIBRARY_PATH of this process becomes what it is for a program of the subject: without the subject's
 // folders, which the harness puts into a worker's. Once a process.
 void TakeUsersLibraryPath(const Context& ctx);

@@ -27,12 +27,14 @@ int ErrorOf(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
-}  // namespace
+struct Found {
+  std::string path, why_not;  // one of them
+};
 
-std::string WhyNotFound(const std::string& program) {
+Found Find(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     const int error = ErrorOf(program);
-    return error == 0 ? "" : program + ": " + std::strerror(error);
+    return error == 0 ? Found{program, ""} : Found{"", program + ": " + std::strerror(error)};
   }
   const char* path = std::getenv("PATH");
   std::string folders = path ? path : kDefaultPath, refused;
@@ -42,11 +44,17 @@ std::string WhyNotFound(const std::string& program) {
     folders.erase(0, colon + 1);
     const std::string file = folder + "/" + program;
     const int error = ErrorOf(file);
-    if (error == 0) return "";
+    if (error == 0) return {file, ""};
     if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
   }
-  return refused.empty() ? program + " is in no folder of PATH" : refused;
+  return {"", refused.empty() ? program + " is in no folder of PATH" : refused};
 }
+
+}  // namespace
+
+std::string WhyNotFound(const std::string& program) { return Find(program).why_not; }
+
+std::string PathOfProgram(const std::string& program) { return Find(program).path; }
 
 std::string WhyNotStarted(const std::string& program, const ChildResult& result) {
   const std::string words = "cannot run " + program + ": ";

@@ -11,6 +11,8 @@ namespace cudnn_ci {
 // Why `program` cannot be started, by the rule of execvp(3): with a slash it is a path, else it is looked up
 // in the folders of PATH. Empty: there is such a file and it may be executed.
 std::string WhyNotFound(const std::string& program);
+// The path of its file, by the same rule; empty: there is none.
+std::string PathOfProgram(const std::string& program);
 
 // The words with which the worker says that the program could not be started at all; empty if it was.
 std::string WhyNotStarted(const std::string& program, const ChildResult& result);

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "common/judge.h"
+#include "common/known_attention.h"
 #include "framework/findings.h"
 #include "framework/how_it_went.h"
 #include "framework/interpreter.h"
-#include "framework/known_attention.h"
 #include "framework/loaded.h"
 #include "framework/problem.h"
 #include "framework/rules.h"

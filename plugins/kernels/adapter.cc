@@ -22,15 +22,30 @@ Implementation ImplementationOf(const Row& row) {
   Implementation one;
   one.name = TextOf(row, "implementation");
   if (TextOf(row, "arithmetic") == "online_softmax") one.arithmetic = KernelArithmetic::kOnlineSoftmax;
+  if (TextOf(row, "arithmetic") == "recomputed_softmax")
+    one.arithmetic = KernelArithmetic::kRecomputedSoftmax;
   one.promises = TextsOf(row, "promises");
   one.offers = TextsOf(row, "offers");
   one.kernels = TextsOf(row, "kernels");
   one.versions = TextOf(row, "versions");
   one.capability = TextOf(row, "capability");
+  one.calls_cudnn = TextOf(row, "library") == "cudnn";
   return one;
 }
 
+void AddFault(const Row& row, std::vector<Adapter>* adapters) {
+  for (Adapter& adapter : *adapters)
+    for (Implementation& one : adapter.implementations)
+      if (adapter.name == TextOf(row, "adapter") && one.name == TextOf(row, "implementation"))
+        one.faults.push_back({TextsOf(row, "problems"), TextOf(row, "versions"), TextOf(row, "effect"),
+                              TextOf(row, "remedy"), TextOf(row, "source")});
+}
+
 }  // namespace
+
+bool KernelFault::Hits(const std::string& problem) const { return IsAmong(problems, problem); }
+
+std::string KernelFault::Text() const { return "; known: " + effect + " (" + source + "); " + remedy; }
 
 bool Implementation::Promises(const std::string& problem) const { return IsAmong(promises, problem); }
 
@@ -52,6 +67,7 @@ std::vector<Adapter> KnownAdapters(const TableEntry& entry) {
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_IMPLEMENTATION))
     for (Adapter& adapter : adapters)
       if (adapter.name == TextOf(row, "adapter")) adapter.implementations.push_back(ImplementationOf(row));
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_KERNEL_FAULT)) AddFault(row, &adapters);
   return adapters;
 }
 

@@ -10,6 +10,17 @@
 
 namespace cudnn_ci {
 
+// What an implementation is known to get wrong.
+struct KernelFault {
+  std::vector<std::string> problems;  // as Implementation::promises
+  std::string versions;               // of the package, a range
+  std::string effect, remedy, source;
+
+  bool Hits(const std::string& problem) const;
+  // "; known: EFFECT (SOURCE); REMEDY".
+  std::string Text() const;
+};
+
 // A way in which a package computes.
 struct Implementation {
   std::string name;  // "sdpa flash"
@@ -19,6 +30,8 @@ struct Implementation {
   std::vector<std::string> kernels;  // parts of the names of its kernels, of which one at least is launched
   std::string versions;              // of the package, a range; empty: all of the adapter's
   std::string capability;            // the least compute capability that it promises anything on: "8.0"
+  bool calls_cudnn = false;          // what is known of cuDNN's attention is known of it
+  std::vector<KernelFault> faults;
 
   bool Promises(const std::string& problem) const;
   bool Asks(const std::string& problem) const;  // promises or offers it

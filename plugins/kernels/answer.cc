@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_bytes.h"
+#include "common/cudnn_api.h"
 
 namespace cudnn_ci {
 namespace {
@@ -84,6 +85,12 @@ const std::map<std::string, Reader>& Readers() {
       {"untraced", [](const json& v, RunnerAnswer* a) { a->untraced = Text(v); }},
       {"error", [](const json& v, RunnerAnswer* a) { a->error = Text(v); }},
       {"lacks", [](const json& v, RunnerAnswer* a) { a->lacks = Text(v); }},
+      {"cudnn",
+       [](const json& v, RunnerAnswer* a) {
+         const std::int64_t version = Number(Member(v, "version"));
+         if (version > 0) a->cudnn_version = CudnnVersionText(static_cast<std::size_t>(version));
+         a->cudnn_file = TextOf(v, "file");
+       }},
       {"result", [](const json& v, RunnerAnswer* a) { a->results[CallOf(v)] = ResultOf(v); }},
       {"refused",
        [](const json& v, RunnerAnswer* a) {

@@ -44,6 +44,7 @@ struct RunnerAnswer {
   std::string device, built, capability;  // "NVIDIA H200"; of CUDA: "13.0", empty for none; "9.0"
   std::string untraced;                   // why nobody says which kernels ran; empty: it is known
   std::string error;                      // of its import
+  std::string cudnn_version, cudnn_file;  // of the cuDNN in its memory: "9.19.0"; empty: there is none
   std::string lacks;                      // a package that the adapter needs beside its own; empty: none
   std::map<Call, RunnerResult> results;
   std::map<Call, RunnerRefusal> refused;

@@ -9,6 +9,13 @@
 // and dK by that times Q's, for each query that gives the key a probability. In float32 probabilities are not
 // rounded before they are summed: they are off by AttentionStatsBound, relatively, and so are dV and the
 // gradients of the scores, of 6 P at most: V is -1 or 1, dO has three elements.
+//
+// KernelArithmetic::kRecomputedSoftmax: the memory-efficient attention of xFormers and PyTorch
+// (https://github.com/pytorch/pytorch/tree/main/aten/src/ATen/native/transformers/cuda/mem_eff_attention,
+// kernel_backward.h) sums forward without a loss: keys of one code have the same maximum, whose weight is
+// 2^0. Its backward pass takes exp(score - logarithm of the sum), and that logarithm, about as large as the
+// score, was rounded to float32: the same AttentionStatsBound, and nothing of partial sums. Rounded to 16
+// bits probabilities and gradients are exact: the bound is far below half a unit of them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -99,20 +106,25 @@ float Largest(const Numbers& numbers) {
 struct Expectation {
   Spec spec;
   AttentionNumbers numbers;
-  // Allowed with kOnlineSoftmax; the last two by key.
-  double of_dq = 0;
-  std::vector<double> of_dk, of_dv;
+  double most_q = 0, most_k = 0;  // the largest magnitudes
+  // Of a backward pass: how far from its number a probability may be, relatively, and how much probability
+  // all queries give each key.
+  double relative = 0;
+  Numbers weights;
 
-  double Allowed(AttentionRole role, std::int64_t index) const {
+  double Allowed(AttentionRole role, std::int64_t index, KernelArithmetic arithmetic) const {
+    if (arithmetic == KernelArithmetic::kExact) return 0;
+    const double partial = arithmetic == KernelArithmetic::kOnlineSoftmax ? kPartialSums : 0;
+    const double of_scores = kGradientsOfARow * (partial + 2 * relative) * kScale;
     switch (role) {
       case AttentionRole::kO:
-        return kPartialSums;
+        return partial;
       case AttentionRole::kDq:
-        return of_dq;
+        return of_scores * most_k;
       case AttentionRole::kDk:
-        return of_dk[At(index / spec.shape.head_size)];
+        return of_scores * most_q * weights[At(index / spec.shape.head_size)];
       default:
-        return of_dv[At(index / spec.shape.v_head_size)];
+        return relative * weights[At(index / spec.shape.v_head_size)];
     }
   }
   bool Counts(const AttentionTensor& tensor, std::int64_t index) const {
@@ -129,8 +141,7 @@ KernelOutput OutputOf(const char* name, const AttentionTensor& tensor, Attention
     r.expected = e->numbers.Of(role)[At(index)];
     const auto allowed = e->numbers.allowed.find(role);
     if (allowed != e->numbers.allowed.end()) r.allowed = allowed->second[At(index)];
-    if (arithmetic == KernelArithmetic::kOnlineSoftmax)
-      r.allowed = std::max(r.allowed, e->Allowed(role, index));
+    r.allowed = std::max(r.allowed, e->Allowed(role, index, arithmetic));
     r.ignored = !e->Counts(tensor, index);
     return r;
   };
@@ -139,11 +150,12 @@ KernelOutput OutputOf(const char* name, const AttentionTensor& tensor, Attention
 
 KernelProblem Attention(const Spec& spec) {
   const AttentionShape& s = spec.shape;
-  auto e = std::make_shared<Expectation>(Expectation{spec, MakeAttentionNumbers(spec, kSeed), 0, {}, {}});
+  auto e = std::make_shared<Expectation>(Expectation{spec, MakeAttentionNumbers(spec, kSeed), 0, 0, 0, {}});
   for (float& x : e->numbers.q) x /= kScale;
   for (float& x : e->numbers.dq) x *= kScale;
   const AttentionNumbers& n = e->numbers;
   KernelProblem problem;
+  problem.attention = spec;
   json attributes = {{"mask", Name(s.mask)}, {"scale", kScale}, {"backward", spec.backward}};
   if (s.window > 0) attributes["window"] = s.window;
   if (HasLengths(s.mask)) attributes.update({{"q_lengths", s.q_length}, {"kv_lengths", s.kv_length}});
@@ -154,15 +166,9 @@ KernelProblem Attention(const Spec& spec) {
   if (s.mask != AttentionMask::kNone && !HasBias(s.mask)) problem.inputs.push_back(VisibleOf(s));
   problem.outputs = {OutputOf("o", spec.O(), AttentionRole::kO, e)};
   if (!spec.backward) return problem;
-  const Numbers weights = WeightsOf(spec, n);
-  const bool wide = spec.type == DataType::kFloat32;
-  const double relative = wide ? AttentionStatsBound(ScoreOf(spec.logits)) : 0;
-  const double of_scores = kGradientsOfARow * (kPartialSums + 2 * relative);
-  e->of_dq = of_scores * kScale * Largest(n.k);
-  for (const float weight : weights) {
-    e->of_dk.push_back(of_scores * kScale * Largest(n.q) * weight);
-    e->of_dv.push_back(relative * weight);
-  }
+  e->most_q = Largest(n.q), e->most_k = Largest(n.k);
+  e->weights = WeightsOf(spec, n);
+  if (spec.type == DataType::kFloat32) e->relative = AttentionStatsBound(ScoreOf(spec.logits));
   problem.inputs.push_back(InputOf("do", spec, spec.O(), n.d_o));
   problem.outputs.push_back(OutputOf("dq", spec.Q(), AttentionRole::kDq, e));
   problem.outputs.push_back(OutputOf("dk", spec.K(), AttentionRole::kDk, e));

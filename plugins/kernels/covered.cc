@@ -54,7 +54,7 @@ struct Covered {
     std::vector<std::string> known;
     for (const Adapter& adapter : adapters)
       known.insert(known.end(), adapter.distributions.begin(), adapter.distributions.end());
-    const RunnerRun run = RunRunner(ctx, python, folder, WriteLookJob(folder, known), p.timeout_s);
+    const RunnerRun run = RunRunner(ctx, python, folder, WriteLookJob(folder, known, true), p.timeout_s);
     if (!Judge(ctx, run.answer.ended && run.end.exit_status == 0, "its packages can be listed",
                kKernelsPythonUnusable,
                [&] { return python + " " + HowEnded(run.end) + "; " + LastLine(run.end.output); }))

@@ -159,6 +159,17 @@ def write(results, folder, index, run):
     return said
 
 
+def say_cudnn(answer):
+    """What the cuDNN in this process says of itself; it is loaded already, so that asking changes nothing."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        path = re.search(r"(/\S*/libcudnn\.so\.\d\S*)", maps.read())
+    if path:
+        library = ctypes.CDLL(path.group(1), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        library.cudnnGetVersion.restype = ctypes.c_size_t
+        answer.say("cudnn", {"file": clip(path.group(1)), "version": library.cudnnGetVersion()})
+    return bool(path)
+
+
 def call(adapter, launches, problems, job, index, answer):
     """One call, twice: what is compiled is compiled in the first."""
     one = job["calls"][index]
@@ -199,10 +210,11 @@ def run_calls(job, answer):
     except BaseException as error:  # what a library raises is an answer, SystemExit too
         answer.say("error", words_of(error))
         return
-    problems = {name: Problem(p) for name, p in job["problems"].items()}
+    problems, cudnn = {name: Problem(p) for name, p in job["problems"].items()}, False
     for index in range(len(job["calls"])):
         if not call(adapter, launches, problems, job, index, answer):
             return
+        cudnn = cudnn or say_cudnn(answer)
 
 
 def brings_kernels(distribution):
@@ -217,15 +229,15 @@ def brings_kernels(distribution):
 
 
 def look(job, answer):
-    """The packages of this interpreter: those that are asked for, and others that bring kernels."""
+    """The packages of this interpreter: those that are asked for, and where wanted others that bring kernels."""
     from importlib import metadata
-    asked, seen = set(job["look"]), set()
+    asked, seen, others = set(job["look"]), set(), job["others"]
     for distribution in metadata.distributions():
         name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
         if not name or name in seen or len(seen) > MOST_PACKAGES:
             continue
         seen.add(name)
-        kernels = name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
+        kernels = others and name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
         if name in asked or kernels:
             answer.say("package", {"name": clip(name), "version": clip(distribution.version), "kernels": kernels})
 

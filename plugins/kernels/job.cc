@@ -97,30 +97,31 @@ std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, co
   return folder + "/job.json";
 }
 
-std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions) {
+std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions,
+                         bool others) {
   MakeFolder(folder);
-  Write(folder + "/look.json", json{{"look", distributions}}.dump(-1, ' ', true));
+  Write(folder + "/look.json", json{{"look", distributions}, {"others", others}}.dump(-1, ' ', true));
   return folder + "/look.json";
 }
 
-std::string WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
+WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
                       const RunnerResult& result) {
   const KernelCall& asked = job.calls.at(static_cast<std::size_t>(call.first));
-  if (asked.problem->outputs.empty()) return "it gave a result for what has none";
+  if (asked.problem->outputs.empty()) return {"", "it gave a result for what has none"};
   for (const KernelOutput& output : asked.problem->outputs) {
     const auto said = result.outputs.find(output.name);
-    if (said == result.outputs.end()) return "it gave no " + output.name;
+    if (said == result.outputs.end()) return {output.name, "it gave no " + output.name};
     const RunnerResult::Output& got = said->second;
     if (got.dtype != NameOf(output.type) || got.shape != output.shape)
-      return output.name + " is of " + got.dtype + " " + ShapeText(got.shape) + ", not of " +
-             NameOf(output.type) + " " + ShapeText(output.shape);
+      return {output.name, output.name + " is of " + got.dtype + " " + ShapeText(got.shape) + ", not of " +
+                               NameOf(output.type) + " " + ShapeText(output.shape)};
     const std::string path =
         folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;
     const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
     const std::string why = WhyWrong(output, asked.implementation->arithmetic, BytesOf(path, wanted));
-    if (!why.empty()) return output.name + ": " + why;
+    if (!why.empty()) return {output.name, output.name + ": " + why};
   }
-  return "";
+  return {};
 }
 
 }  // namespace cudnn_ci

@@ -34,13 +34,18 @@ KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const I
 // Writes the runner, the adapter, the inputs and the job into a folder, which is made anew. Returns the path
 // of the job. Throws std::runtime_error where a file cannot be written.
 std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, const KernelJob& job);
-// The same of a job that asks for packages.
-std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions);
+// The same of a job that asks for packages; `others`: and for all others that bring kernels.
+std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions,
+                         bool others);
 // The path of the runner in such a folder.
 std::string RunnerIn(const std::string& folder);
 
-// What is wrong with the result of a run of a call, by its type, its shape and its file; empty: it is right.
-std::string WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
+// What is wrong with the result of a run of a call, by its type, its shape and its file.
+struct WrongOutput {
+  std::string output;  // the first that is wrong: "dq"
+  std::string why;     // empty: all are right
+};
+WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
                       const RunnerResult& result);
 
 }  // namespace cudnn_ci

@@ -12,6 +12,7 @@
 
 #include "common/interpreter.h"
 #include "common/judge.h"
+#include "common/known_attention.h"
 #include "common/program.h"
 #include "common/shortage.h"
 #include "kernels/findings.h"
@@ -36,12 +37,16 @@ struct Tally {
 class PackageCase {
  public:
   PackageCase(Context& ctx, const Adapter& adapter, const RunnerPackage& package, const PackageParams& p)
-      : ctx_(ctx), adapter_(adapter), name_(adapter.title + " " + package.version), p_(p) {}
+      : ctx_(ctx),
+        adapter_(adapter),
+        name_(adapter.title + " " + package.version),
+        version_(NumbersOf(package.version)),
+        p_(p) {}
 
-  void Run(const std::string& python, const std::string& version) {
+  void Run(const std::string& python) {
     const std::string folder = ctx_.ScratchDir() + "/kernels";
     job_ = MakeKernelJob(adapter_, [&](const Implementation& one) {
-      return one.versions.empty() || ctx_.Satisfies(version, one.versions);
+      return one.versions.empty() || ctx_.Satisfies(version_, one.versions);
     });
     run_ = RunRunner(ctx_, python, folder, WriteKernelJob(folder, adapter_, job_), p_.timeout_s);
     if (JudgeImport()) {
@@ -142,17 +147,32 @@ class PackageCase {
       return false;
     }
     const std::string elsewhere = WhyElsewhere(*call.implementation, result);
-    const std::string wrong = WrongWith(folder, job_, which, result);
+    const auto [output, wrong] = WrongWith(folder, job_, which, result);
     if (!elsewhere.empty()) Fail(kKernelsNotOnGpu, call, elsewhere);
     if (!wrong.empty())
-      Fail(kKernelsWrong, call, "run " + std::to_string(which.second) + ": " + wrong + Kernels(result));
+      Fail(kKernelsWrong, call,
+           "run " + std::to_string(which.second) + ": " + wrong + KnownOf(call, output) + Kernels(result));
     if (!elsewhere.empty() || !wrong.empty()) return false;
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": right");
     return true;
   }
 
+  // What is known of it: of this release of the package, and of the cuDNN that it calls.
+  std::string KnownOf(const KernelCall& call, const std::string& output) const {
+    std::string known;
+    for (const KernelFault& fault : call.implementation->faults)
+      if (fault.Hits(call.problem->name) && ctx_.Satisfies(version_, fault.versions)) known += fault.Text();
+    if (!call.implementation->calls_cudnn || !call.problem->attention || answer().cudnn_version.empty())
+      return known;
+    AttentionProblemSpec pass = *call.problem->attention;
+    pass.backward = output != "o";
+    return "; with cuDNN " + answer().cudnn_version + " (" + answer().cudnn_file + ")" + known +
+           KnownOfAttention(ctx_, answer().cudnn_version, pass);
+  }
+
   // One finding for each kind and implementation: its first problem, and the names of the others.
   void Fail(const char* finding, const KernelCall& call, const std::string& why) {
+    details_ += std::string(finding) + ": " + call.Text() + ": " + why + "\n";
     std::pair<std::string, std::string>& failed = failures_[{finding, call.implementation->name}];
     if (failed.first.empty())
       failed.first = name_ + ", " + call.Text() + ": " + why;
@@ -209,7 +229,7 @@ class PackageCase {
       if (call.second == 1 && static_cast<std::size_t>(call.first) < job_.calls.size())
         text +=
             "computed: " + job_.calls[static_cast<std::size_t>(call.first)].Text() + Kernels(result) + "\n";
-    ctx_.Attach("kernels.txt", "text/plain", text + refusals_);
+    ctx_.Attach("kernels.txt", "text/plain", text + refusals_ + details_);
     ctx_.Measure("right", exact, "");
     ctx_.Measure("refused", refused, "");
     ctx_.Measure("wrong", wrong, "");
@@ -221,14 +241,14 @@ class PackageCase {
 
   Context& ctx_;
   const Adapter& adapter_;
-  const std::string name_;  // "PyTorch 2.11.0+cu130"
+  const std::string name_, version_;  // "PyTorch 2.11.0+cu130", "2.11.0"
   const PackageParams& p_;
   KernelJob job_;
   RunnerRun run_;
   std::map<std::string, Tally> tallies_;  // by implementation
   // By finding and implementation.
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> failures_;
-  std::string refusals_, out_of_memory_;
+  std::string refusals_, details_, out_of_memory_;  // a line each; the last one: why, empty: it had enough
 };
 
 struct OfPackage {
@@ -262,7 +282,8 @@ struct OfPackage {
       return;
     }
     const std::string python = RunnersPython(ctx, p.python), folder = ctx.ScratchDir() + "/look";
-    const RunnerRun look = RunRunner(ctx, python, folder, WriteLookJob(folder, adapter->distributions), 60);
+    const RunnerRun look =
+        RunRunner(ctx, python, folder, WriteLookJob(folder, adapter->distributions, false), 60);
     RunnerPackage package;
     for (const std::string& name : adapter->distributions)
       for (const RunnerPackage& found : look.answer.packages)
@@ -274,7 +295,7 @@ struct OfPackage {
     if (!ctx.Satisfies(version, adapter->versions))
       ctx.Skip(CCI_SKIP_VERSION, adapter->title + " " + adapter->versions + ", which its adapter is for",
                package.name + " " + package.version + ", which is not covered");
-    PackageCase(ctx, *adapter, package, p).Run(python, version);
+    PackageCase(ctx, *adapter, package, p).Run(python);
   }
 };
 

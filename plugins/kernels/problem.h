@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/numeric/attention_spec.h"
 #include "common/numeric/data_type.h"
 #include "compute/judge_elements.h"
 
@@ -19,6 +21,9 @@ enum class KernelArithmetic {
   // Attention whose softmax is taken on line, by base 2, with partial sums that are combined by weights: see
   // attention_problems.cc.
   kOnlineSoftmax,
+  // Attention whose backward pass makes the probabilities anew, in float32, from the logarithm of their sum,
+  // likewise. What is rounded to 16 bits is exact.
+  kRecomputedSoftmax,
 };
 
 struct KernelInput {
@@ -44,7 +49,8 @@ struct KernelProblem {
   std::string operation;   // "attention", what a function of an adapter is called
   std::string attributes;  // what the operation is to be done with, a JSON object
   std::vector<KernelInput> inputs;
-  std::vector<KernelOutput> outputs;  // none: there is no right result, it has to be refused
+  std::vector<KernelOutput> outputs;              // none: there is no right result, it has to be refused
+  std::optional<AttentionProblemSpec> attention;  // of an attention
 };
 
 // All problems that there are, in order.

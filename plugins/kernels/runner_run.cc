@@ -1,5 +1,7 @@
 #include "kernels/runner_run.h"
 
+#include <cudnn_ci/facts.h>
+
 #include <cstdio>
 
 #include "common/interpreter.h"
@@ -43,6 +45,12 @@ std::string RunnersPython(Context& ctx, const std::string& parameter) {
     ctx.Finding(kKernelsPythonUnusable, missing);
     ctx.Stop();
   }
+  if (parameter != kAutoPython || python != kDefaultPython) return python;
+  // Its packages are asked once.
+  const std::string path = PathOfProgram(python);
+  const std::string other = SubjectOfInterpreter(ctx.Fact(CCI_FACT_RUN_SUBJECTS), path);
+  if (!other.empty())
+    ctx.Skip(CCI_SKIP_ABSENT, "an interpreter that is not another subject's", path + " is that of " + other);
   return python;
 }
 

@@ -68,7 +68,7 @@ TEST_F(BadInput, AMatrixThatNobodyShips) {
   EXPECT_EQ(
       result.err,
       "cu21: error: no such file, and no matrix \"cu21\" comes with cudnn-ci, only base, cu11, cu12, cu13, "
-      "first, frameworks, multi_gpu, multi_node, nightly, sbom, static, thorough; did you mean \"cu13\"?\n");
+      "first, frameworks, kernels, multi_gpu, multi_node, nightly, sbom, static, thorough; did you mean \"cu13\"?\n");
   for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
 }
 

@@ -37,7 +37,7 @@ class CopyTo : public ::testing::Test {
     Write("knowledge/findings/one.json", "{}");
     Write(
         "knowledge/adapters/one.json",
-        R"({"schema": "cudnn-ci/adapters/1", "as_of": "2026-11-20", "adapters": [], "implementations": []})");
+        R"({"schema": "cudnn-ci/adapters/1", "as_of": "2026-11-20", "adapters": [], "implementations": [], "faults": []})");
     Write("share/doc/other/LICENSE", "not ours");
     Write("include/header.h", "the SDK stays");
     Write("real.json",

@@ -14,7 +14,7 @@ using testing::Not;
 class Kernels : public FrameworkTest {
  protected:
   Kernels() {
-    UseFakes({"libcuda", "nvml", "cupti"});
+    UseFakes({"libcuda", "nvml", "cupti", "cudnn"});
     Set("PYTHONPATH", CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/packages");
   }
   CheckOutcome Package(const std::string& adapter, const std::string& params = "") {
@@ -37,6 +37,7 @@ TEST_F(Kernels, ThatAreRightOrMayRefusePass) {
 
 // Each implementation is wrong in the way that its name says.
 TEST_F(Kernels, ThatAreWrongInOneWayAreNamedWithIt) {
+  Set("FAKE_CUDNN_VERSION", "90200");
   const CheckOutcome r = Package("faulty");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_EQ(r.Blame(), "image");
@@ -59,11 +60,18 @@ TEST_F(Kernels, ThatAreWrongInOneWayAreNamedWithIt) {
                                                      {"shape", "kernels-wrong: "},
                                                      {"nothing", "kernels-wrong: "},
                                                      {"cut", "kernels-wrong: "},
-                                                     {"type", "kernels-wrong: "}};
-  for (const auto& [how, finding] : wanted)
-    EXPECT_THAT(found[how], AllOf(testing::StartsWith(finding), HasSubstr("product/float32_small"))) << how;
+                                                     {"type", "kernels-wrong: "},
+                                                     {"of cudnn", "kernels-wrong: "}};
+  for (const auto& [how, finding] : wanted) EXPECT_THAT(found[how], testing::StartsWith(finding)) << how;
   EXPECT_EQ(found.size(), wanted.size()) << ::testing::PrintToString(r);
-  EXPECT_THAT(found["second run"], HasSubstr("run 2: "));
+  EXPECT_THAT(found["second run"], HasSubstr("product/float32_small: run 2: "));
+  // What is known of the release, and of the cuDNN in its process, is said with what to do.
+  EXPECT_THAT(found["one more"],
+              HasSubstr("; known: the first sum is 1 more (https://example.org/acme); take 1.5"));
+  EXPECT_THAT(found["of cudnn"],
+              AllOf(HasSubstr("; with cuDNN 9.2.0 ("), HasSubstr("; known: wrong in cuDNN"),
+                    HasSubstr("take cuDNN 9.3.0 or later")));
+  EXPECT_THAT(found["short sum"], Not(HasSubstr("known:")));
 }
 
 TEST_F(Kernels, ThatCrashHangOrBreakTheGpuAreNamedWithTheirCall) {
@@ -102,6 +110,15 @@ TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
   EXPECT_THAT(r.Skip("seen"), HasSubstr("which is not covered"));
   EXPECT_EQ(Package("nowhere").Skip("kind"), "absent");
   EXPECT_THAT(Package("unknown").Slugs(), ElementsAre("kernels-adapter-unknown"));
+}
+
+// The first python3 of PATH may be that of another subject.
+TEST_F(Kernels, OfOneInterpreterAreAskedOnce) {
+  UseSubjects(R"({"system": "loader", "mine": "python:)" + gate().Path("bin/python3") + R"("})");
+  const CheckOutcome r = Package("acme");
+  EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("/bin/python3 is that of python:/"));
 }
 
 // Adapters are code: they need a word of their own.

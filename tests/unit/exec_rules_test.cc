@@ -358,5 +358,13 @@ TEST_F(CasesTest, ARetryRunsTheWholeCase) {
   EXPECT_TRUE(std::holds_alternative<Errored>(d.outcome));
 }
 
+// They are code, and more than all else that is known.
+TEST(KnownPacketsTest, OfAdaptersAreForTheWorkerThatRunsThem) {
+  const std::map<std::string, std::string> known = {
+      {"adapter.0", "{}"}, {"implementation.0", "{}"}, {"kernel_fault.0", "{}"}, {"package.0", "{}"}};
+  EXPECT_EQ(KnownPackets(known, false), KnownPackets({{"package.0", "{}"}}, true));
+  EXPECT_NE(KnownPackets(known, true), KnownPackets(known, false));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

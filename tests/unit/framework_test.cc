@@ -9,6 +9,7 @@
 #include "framework/answer.h"
 #include "framework/problem.h"
 #include "framework/rules.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -205,6 +206,17 @@ TEST(FrameworkRules, TheInterpreterIsTheNamedOneElseTheSubjects) {
   EXPECT_EQ(InterpreterOf("auto", "path:/opt/cudnn"), "python3");
   EXPECT_EQ(InterpreterOf("auto", "python:/opt/venv/bin/python"), "/opt/venv/bin/python");
   EXPECT_EQ(InterpreterOf("/usr/bin/python3", "python:/opt/venv/bin/python"), "/usr/bin/python3");
+  // A virtual environment's is a link to another one, whose packages are others.
+  const Scratch scratch;
+  for (const char* folder : {"a", "b"}) std::filesystem::create_directory(scratch.path() + "/" + folder);
+  const std::string a = scratch.path() + "/a/python", b = scratch.path() + "/b/python";
+  std::ofstream(a) << "#!";
+  std::filesystem::create_symlink(a, b);
+  std::filesystem::create_symlink("python", a + "3");
+  const std::string subjects = "loader\npython:" + a + "\n";
+  EXPECT_EQ(SubjectOfInterpreter(subjects, a + "3"), "python:" + a);
+  EXPECT_EQ(SubjectOfInterpreter(subjects, b), "");
+  EXPECT_EQ(SubjectOfInterpreter("loader\n", a), "");
 }
 
 TEST(FrameworkRules, PythonsVersionIsComparedByNumbers) {

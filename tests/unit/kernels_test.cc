@@ -34,7 +34,8 @@ std::string WhyWrong(const KernelProblem& problem, const std::map<std::string, E
   return "";
 }
 
-constexpr KernelArithmetic kBoth[] = {KernelArithmetic::kExact, KernelArithmetic::kOnlineSoftmax};
+constexpr KernelArithmetic kAll[] = {KernelArithmetic::kExact, KernelArithmetic::kOnlineSoftmax,
+                                     KernelArithmetic::kRecomputedSoftmax};
 
 // But for keys behind a length.
 void ExpectThatQueriesAskForEveryKey(const KernelProblem& problem, const Elements& weights) {
@@ -54,12 +55,12 @@ TEST_P(KernelProblems, AreRightByDefinitionAndShowEveryFault) {
   if (problem.outputs.empty()) return;  // see KernelProblem.WithoutAResult...
   const KernelReference reference(problem);
   const std::map<std::string, Elements> right = reference.Compute();
-  for (const KernelArithmetic arithmetic : kBoth) EXPECT_EQ(WhyWrong(problem, right, arithmetic), "");
+  for (const KernelArithmetic arithmetic : kAll) EXPECT_EQ(WhyWrong(problem, right, arithmetic), "");
   if (problem.operation == "attention") ExpectThatQueriesAskForEveryKey(problem, right.at("weights"));
   EXPECT_THAT(reference.Faults(), Not(IsEmpty()));
   if (problem.name == "attention/bfloat16_long") return;  // a plain one, each of whose faults takes a second
   for (const std::string& fault : reference.Faults()) {
-    // With the wider bounds of the two.
+    // With the widest bounds of all.
     EXPECT_NE(WhyWrong(problem, reference.Compute(fault), KernelArithmetic::kOnlineSoftmax), "") << fault;
   }
 }
@@ -86,7 +87,7 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
         std::vector<unsigned char> changed = bytes;
         change(&changed[at]);
         ++planted;
-        for (const KernelArithmetic arithmetic : kBoth)
+        for (const KernelArithmetic arithmetic : kAll)
           EXPECT_NE(WhyWrong(output, arithmetic, changed), "") << name << " " << output.name << " " << what;
       };
       wrong("the first is twice as much and 4 more", 0,
@@ -103,6 +104,25 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
     }
   }
   EXPECT_GE(planted, 30);
+}
+
+// Probabilities that were made anew in float32 are not exact: measured of PyTorch 2.11 were 1.4e-6 of dQ.
+// Nothing else of theirs is excused.
+TEST(KernelResults, OfARecomputedSoftmaxAreExactButForGradientsInFloat32) {
+  const auto changed = [](const char* name, const char* output, double by) {
+    const KernelProblem problem = MakeKernelProblem(name);
+    auto results = KernelReference(problem).Compute();
+    for (double& element : results.at(output)) element += by * (element != 0 ? element : 1);
+    std::string how;
+    for (const KernelArithmetic arithmetic : kAll)
+      how += WhyWrong(problem, results, arithmetic).empty() ? "right " : "wrong ";
+    return how;
+  };
+  EXPECT_EQ(changed("attention/float32_small", "dq", 1.5e-6), "wrong right right ");
+  EXPECT_EQ(changed("attention/float32_plain", "o", 0x1p-23), "wrong right wrong ");
+  EXPECT_EQ(changed("attention/float32_small", "dq", 0.25), "wrong wrong wrong ");
+  EXPECT_EQ(changed("attention/bfloat16_odd", "dq", 0x1p-7), "wrong wrong wrong ");
+  EXPECT_EQ(changed("attention/bfloat16_odd", "dv", 0x1p-7), "wrong wrong wrong ");
 }
 
 TEST(KernelProblem, WithoutAResultHasInputsThatDoNotFit) {

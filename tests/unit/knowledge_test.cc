@@ -112,12 +112,10 @@ TEST_F(KnowledgeTest, WhatComesWithCudnnCiIsReadWhole) {
   }
   size_t adapters = 0, others = 0;
   for (const auto& [key, value] : EntriesOf(knowledge)) {
-    const bool of_adapters =
-        key.starts_with(CCI_KNOWLEDGE_ADAPTER) || key.starts_with(CCI_KNOWLEDGE_IMPLEMENTATION);
-    (of_adapters ? adapters : others) += key.size() + value.size();
+    (IsEntryOfAdapters(key) ? adapters : others) += key.size() + value.size();
   }
   EXPECT_LT(others, size_t{40} * 1024) << "every worker is told of it";
-  EXPECT_LT(adapters, size_t{64} * 1024) << "likewise";
+  EXPECT_LT(adapters, size_t{64} * 1024) << "every worker of the plugin kernels is";
 }
 
 TEST_F(KnowledgeTest, EveryMistakeHasItsPlace) {

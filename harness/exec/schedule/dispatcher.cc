@@ -35,7 +35,8 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       opinions_(opinions),
       slowness_(slowness),
       emit_(std::move(emit)),
-      known_packets_(KnownPackets(options.compatibility)),
+      known_packets_(KnownPackets(options.compatibility, false)),
+      known_with_adapters_(KnownPackets(options.compatibility, true)),
       host_room_(pool->MemoryRoom()) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
     if (plan.cases[i].prepared && !scheduler->QueueOf(i)->shared) preparable_.push_back(i);
@@ -181,10 +182,12 @@ void Dispatcher::Configure(const WorkerSlot& slot) {
   if (const auto lacks = options_.unpromised.find(c.subject_name); lacks != options_.unpromised.end())
     for (const std::string& key : lacks->second)
       if (contract.erase(key) == 0) contract[key] = "true";  // of a part of a promise
+  const bool adapters = options_.isolation == Isolation::kNone || slot.plugins.count(kPluginOfAdapters) > 0;
   pool_->Do(slot.worker, [&](int64_t, Effects* out) {
     for (wire::Configure& m : Configuration(c, contract, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
-    for (const std::string& packet : known_packets_) out->emplace_back(SendPacket{packet});
+    for (const std::string& packet : adapters ? known_with_adapters_ : known_packets_)
+      out->emplace_back(SendPacket{packet});
   });
 }
 

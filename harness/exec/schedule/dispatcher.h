@@ -126,11 +126,12 @@ class Dispatcher {
   SecondOpinions* const opinions_;
   Slowness* const slowness_;
   const std::function<void(const EventBody&)> emit_;
-  std::vector<size_t> preparable_;                // cases that may be prepared, in plan order
-  std::set<size_t> prepared_once_;                // of these the ones that a process was started for
-  bool may_prewarm_ = true;                       // until one could not be started
-  const std::vector<std::string> known_packets_;  // of KnownPackets, for every worker
-  const int64_t host_room_;                       // bytes of memory before the run
+  std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
+  std::set<size_t> prepared_once_;  // of these the ones that a process was started for
+  bool may_prewarm_ = true;         // until one could not be started
+  // Of KnownPackets, for every worker, and for one that runs adapters.
+  const std::vector<std::string> known_packets_, known_with_adapters_;
+  const int64_t host_room_;  // bytes of memory before the run
   std::map<const CaseQueue*, Portions> portions_;
   std::set<const CaseQueue*> followed_;  // queues behind which the next one's first worker was looked for
   std::set<const CaseQueue*> helped_;    // queues for which further workers were started before their turn

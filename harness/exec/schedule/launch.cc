@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "model/knowledge/knowledge.h"
 #include "wire/entries.h"
 
 extern char** environ;
@@ -69,8 +70,9 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
   return out;
 }
 
-std::vector<std::string> KnownPackets(const std::map<std::string, std::string>& entries) {
+std::vector<std::string> KnownPackets(std::map<std::string, std::string> entries, bool adapters) {
   std::vector<std::string> packets;
+  if (!adapters) std::erase_if(entries, [](const auto& entry) { return IsEntryOfAdapters(entry.first); });
   for (std::string& text : wire::PackEntries(entries, kConfigureBytes))
     packets.push_back(wire::Encode(wire::ToWorker(wire::Known{std::move(text)})));
   return packets;

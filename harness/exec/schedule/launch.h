@@ -32,8 +32,11 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
                                            const FactMap* facts);
 
-// The packets that tell any worker of the table of version facts and of what is known.
-std::vector<std::string> KnownPackets(const std::map<std::string, std::string>& entries);
+// The packets that tell a worker of the table of version facts and of what is known. Of adapters, which are
+// code and more than all others, only one that runs them is told: `adapters`.
+std::vector<std::string> KnownPackets(std::map<std::string, std::string> entries, bool adapters);
+// The plugin that runs them.
+inline constexpr char kPluginOfAdapters[] = "kernels";
 
 // The plugin that is loaded with a canary alone, which decides about devices: one of the tool's own, if there
 // is any. The catalog has plugins, and outlives what is returned.

@@ -9,6 +9,7 @@
 
 #include "exec/schedule/dispatcher.h"
 #include "model/record/facts.h"
+#include "model/record/run_subjects.h"
 
 namespace cudnn_ci {
 namespace {
@@ -192,6 +193,7 @@ void Dispatcher::AssignNext(WorkerSlot* slot) {
 FactMap Dispatcher::FactsFor(const WorkerSlot& slot, const std::string& subject) const {
   const auto found = options_.facts.by_subject.find(subject);
   FactMap facts = found == options_.facts.by_subject.end() ? FactMap{} : found->second;
+  facts = WithRunSubjects(std::move(facts), options_.subjects);
   if (slot.sharing == 1) return WithoutShare(std::move(facts));
   const int sharers = slot.sharing * std::max(1, static_cast<int>(options_.devices.size()));
   const int64_t free_bytes = FactsOfGpu(options_.facts, slot.device).memory_free_bytes.value_or(0);

@@ -1,5 +1,7 @@
 #include "model/knowledge/knowledge.h"
 
+#include <cudnn_ci/facts.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -84,6 +86,11 @@ std::map<std::string, std::string> EntriesOf(const Knowledge& knowledge) {
       for (const KnowledgeRow* row : knowledge.Rows(list.name))
         if (list.entry != nullptr) entries[list.entry + std::to_string(counts[list.entry]++)] = row->entry;
   return entries;
+}
+
+bool IsEntryOfAdapters(const std::string& key) {
+  return key.starts_with(CCI_KNOWLEDGE_ADAPTER) || key.starts_with(CCI_KNOWLEDGE_IMPLEMENTATION) ||
+         key.starts_with(CCI_KNOWLEDGE_KERNEL_FAULT);
 }
 
 }  // namespace cudnn_ci

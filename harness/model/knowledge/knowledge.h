@@ -91,6 +91,8 @@ std::vector<std::string> FactsOf(const Compatibility& table);
 
 // What plugins are told, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Knowledge& knowledge);
+// Whether one of them is of an adapter.
+bool IsEntryOfAdapters(const std::string& key);
 
 }  // namespace cudnn_ci
 

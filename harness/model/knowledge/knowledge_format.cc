@@ -192,14 +192,26 @@ FileFormat Adapters() {
             CCI_KNOWLEDGE_IMPLEMENTATION,
             {{"adapter", Kind::kName},
              {"implementation", Kind::kText},
-             {"arithmetic", Kind::kWord, false, {"exact", "online_softmax"}},
+             {"arithmetic", Kind::kWord, false, {"exact", "online_softmax", "recomputed_softmax"}},
+             {"library", Kind::kWord, false, {"cudnn"}},
              {"promises", Kind::kPathPatterns, false},
              {"offers", Kind::kPathPatterns, false},
              {"kernels", Kind::kNames, false},
              {"versions", Kind::kRange, false},
              {"capability", Kind::kName, false}},
             {"adapter", "implementation"},
-            {{"adapter", "adapters", "adapter"}}}}};
+            {{"adapter", "adapters", "adapter"}}},
+           {.name = "faults",
+            .entry = CCI_KNOWLEDGE_KERNEL_FAULT,
+            .fields = {{"adapter", Kind::kName},
+                       {"implementation", Kind::kText},
+                       {"problems", Kind::kPathPatterns},
+                       {"versions", Kind::kRange},
+                       {"effect", Kind::kText},
+                       {"remedy", Kind::kText}},
+            .key = {"adapter", "implementation", "effect"},
+            .references = {{"adapter", "adapters", "adapter"}},
+            .with_source = true}}};
 }
 
 }  // namespace

@@ -53,6 +53,9 @@
 /* "default", "exclusive_process", "prohibited", ... */
 #define CCI_FACT_GPU_COMPUTE_MODE ".compute_mode"
 
+/* The specifications of all subjects of the run, each followed by a line's end. The harness tells them. */
+#define CCI_FACT_RUN_SUBJECTS "run.subjects"
+
 /* What a process may count on while several warm workers use one GPU. The harness tells them to such a
  * process and to nobody else; what a plugin reports under these keys is not passed on to it. */
 #define CCI_FACT_SHARE_PROCESSORS "share.processors"       /* at least 1, decimal */
@@ -125,5 +128,6 @@
 /* Its "code" is the text of the adapter, Python for an interpreter of the image. */
 #define CCI_KNOWLEDGE_ADAPTER "adapter."
 #define CCI_KNOWLEDGE_IMPLEMENTATION "implementation."
+#define CCI_KNOWLEDGE_KERNEL_FAULT "kernel_fault."
 
 #endif /* CUDNN_CI_FACTS_H_ */

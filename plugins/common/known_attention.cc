@@ -1,4 +1,4 @@
-#include "framework/known_attention.h"
+#include "common/known_attention.h"
 
 #include "common/attention_faults.h"
 #include "common/known_rows.h"

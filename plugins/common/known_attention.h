@@ -1,6 +1,6 @@
-// What is known of a cuDNN's attention, for a framework whose attention is wrong.
-#ifndef CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
-#define CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
+// What is known of a cuDNN's attention, for a package of the image whose attention is wrong.
+#ifndef CUDNN_CI_PLUGINS_COMMON_KNOWN_ATTENTION_H_
+#define CUDNN_CI_PLUGINS_COMMON_KNOWN_ATTENTION_H_
 
 #include <cudnn_ci/check.hpp>
 
@@ -17,4 +17,4 @@ std::string KnownOfAttention(const Context& ctx, const std::string& cudnn_versio
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_KNOWN_ATTENTION_H_

@@ -1,0 +1,37 @@
+"""xFormers: memory-efficient attention by each of its operators."""
+import torch
+from cudnn_ci_runner import Refused
+from xformers import ops
+from xformers.ops import fmha
+
+OPERATORS = {"cutlass": fmha.MemoryEfficientAttentionCutlassOp, "flash": fmha.MemoryEfficientAttentionFlashAttentionOp, "triton": (fmha.triton_splitk.FwOp, None)}
+MASKS = {"none": lambda p: None, "causal": lambda p: fmha.attn_bias.LowerTriangularMask(), "bias": lambda p: p.torch("bias"),
+         "causal_bottom_right": lambda p: fmha.attn_bias.LowerTriangularFromBottomRightMask(),
+         "sliding_window": lambda p: fmha.attn_bias.LocalAttentionFromBottomRightMask(window_left=p["window"] - 1, window_right=0)}
+
+
+def describe():
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
+            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
+
+
+def settle(_):
+    torch.cuda.synchronize()
+
+
+def forward(p, how, q, k, v):
+    if p["mask"] not in MASKS or q.shape[2] != k.shape[2] and p["backward"]:
+        raise Refused("no argument for mask %s with %d and %d heads" % (p["mask"], q.shape[2], k.shape[2]))
+    shape, heads = q.shape, k.shape[2]
+    if shape[2] != heads:  # groups are an axis of their own
+        q = q.reshape(*shape[:2], heads, shape[2] // heads, shape[3])
+        k, v = (x[:, :, :, None].expand(*x.shape[:3], shape[2] // heads, x.shape[3]) for x in (k, v))
+    return ops.memory_efficient_attention(q, k, v, attn_bias=MASKS[p["mask"]](p), scale=p["scale"], op=OPERATORS[how]).reshape(shape)
+
+
+def attention(p, how):
+    q, k, v = (p.torch(n).detach().transpose(1, 2).requires_grad_(bool(p["backward"])) for n in "qkv")
+    o = forward(p, how, q, k, v)
+    gradients = torch.autograd.grad(o, (q, k, v), p.torch("do").transpose(1, 2)) if p["backward"] else ()
+    return {name: x.transpose(1, 2) for name, x in zip(("o", "dq", "dk", "dv"), (o, *gradients))}
