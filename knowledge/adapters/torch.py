@@ -21,7 +21,8 @@ def settle(_):
 
 def flex(p, q, k, v):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    rules = {"none": None, "causal": lambda b, h, i, j: j <= i, "sliding_window": lambda b, h, i, j: (j <= i) & (i - j < p["window"])}
+    window = p["window"]
+    rules = {"none": None, "causal": lambda b, h, i, j: j <= i, "sliding_window": lambda b, h, i, j: (j <= i) & (i - j < window)}
     if p["mask"] not in rules:
         raise Refused("no rule for mask " + p["mask"])
     block = rules[p["mask"]] and create_block_mask(rules[p["mask"]], None, None, q.shape[2], k.shape[2], device="cuda")
