@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -12,6 +13,8 @@
 #include "base/path.h"
 #include "common/loader_path.h"
 #include "driver/findings.h"
+#include "image/contents/driver_library.h"
+#include "image/contents/mounts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -90,7 +93,31 @@ std::string MismatchDetail(const NvmlApi& nvml, const DriverApi& api, const std:
   return detail;
 }
 
+// "NVIDIA_VISIBLE_DEVICES='all'"; "NVIDIA_VISIBLE_DEVICES not set".
+std::string ValueOf(const char* variable) {
+  return getenv(variable) ? Quoted(variable) : std::string(variable) + " not set";
+}
+
 }  // namespace
+
+std::string DriverTraces() {
+  const std::string module = LoadedModuleVersion();
+  return Describe(DeviceNodes()) + "; /proc/driver/nvidia/version " +
+         (module.empty() ? "missing" : "says " + module) + "; " + ValueOf("NVIDIA_VISIBLE_DEVICES") + "; " +
+         ValueOf("NVIDIA_DRIVER_CAPABILITIES");
+}
+
+// Whether the container was given nothing of a driver, so that this file is a part of the image and speaks
+// for no host. Jetson and WSL have device nodes of other names.
+bool IsOfImageAlone(const std::string& real_path) {
+  const Mounts mounts = Mounts::Read();
+  if (!mounts.root_is_of_image() || mounts.IsOfDriver(real_path) || IsCompatPath(real_path)) return false;
+  if (!LoadedModuleVersion().empty() || !FindMountedDriver().traces.empty()) return false;
+  const std::vector<DeviceNode> nodes = DeviceNodes();
+  // Jetson and WSL have device nodes of other names.
+  return !Exists("/dev/dxg") && !Exists("/dev/nvmap") &&
+         std::all_of(nodes.begin(), nodes.end(), [](const DeviceNode& node) { return node.error == ENOENT; });
+}
 
 const char* SlugOfOtherLibrary(const std::string& nvml_version, const std::string& module) {
   return !module.empty() && nvml_version == module ? kDriverCompatMismatch : kDriverModuleMismatch;

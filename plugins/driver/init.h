@@ -14,6 +14,13 @@
 
 namespace cudnn_ci {
 
+// Whether the container was given nothing of a driver, neither mounts nor nodes nor a kernel module, so that
+// this libcuda is a file of the image and speaks for no host.
+bool IsOfImageAlone(const std::string& real_path);
+
+// What a container shows of a driver that it was given: device nodes, the module, the runtime's variables.
+std::string DriverTraces();
+
 struct InitFailure {
   const char* slug;
   std::string detail;

@@ -76,6 +76,11 @@ bool JudgeContract(Context& ctx, const Driver& driver) {
   if (promised.empty()) return true;
   const bool lowest = host.known() && ctx.Satisfies(host.lowest, promised);
   const bool highest = host.known() && ctx.Satisfies(host.highest, promised);
+  // Neither the version nor that no GPU answers says anything of the runner's driver then.
+  if (!(lowest && highest) && IsOfImageAlone(driver.library) && driver.api.Init(0) != CUDA_SUCCESS) {
+    ctx.Finding(kDriverOfImageAlone, driver.library + " is no mount; " + DriverTraces());
+    return false;
+  }
   // Of a range of versions the two ends say all, unless the promise leaves out one in between.
   if (host.known() && lowest == highest && (host.exact() || promised.find("!=") == std::string::npos))
     return Judge(ctx, lowest, "driver " + host.Text() + " is " + promised, kDriverBelowContract,

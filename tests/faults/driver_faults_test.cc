@@ -115,13 +115,15 @@ bool PutOwnBeforeAFolder(FaultTest& t) {
                            hosts.substr(0, hosts.rfind('/')) + " /run/opengl-driver/lib");
 }
 
-// Nothing of a driver was given to the container: an old one of the image's is all there is.
+// Nothing of a driver was given to the container: an old one of the image's is all there is, and it is not
+// the runner that is too old.
 bool LeaveOwnAlone(FaultTest& t) {
   if (fs::exists("/dev/nvidiactl") || fs::exists("/dev/dxg") || fs::exists("/dev/nvmap")) return false;
   return WithoutModule([](FaultTest& m) {
            m.UseFakes({"cudart13", "nvrtc", "cudnn"});
            m.Take("libcuda_old", "libcuda.so.1");
            m.Promise("runner.driver", ">=580");
+           m.Set("FAKE_DRIVER_VERSION", "12020");
            m.Set("FAKE_CUINIT", "100");
          })(t) &&
          t.HideLoaderCache("mount -t tmpfs none /run && : >/run/.containerenv");

@@ -15,7 +15,7 @@ extern "C" __attribute__((noinline, visibility("default"))) int CudnnCiTestFunct
   return n < 2 ? n : n + CudnnCiTestFunction(n - 1);
 }
 
-extern "C" __attribute__((visibility("default"))) const int CudnnCiTestRelease[3] = {3, 4, 5};
+extern "C" __attribute__((visibility("default"))) const int kCudnnCiTestRelease[3] = {3, 4, 5};
 
 namespace cudnn_ci {
 namespace {
@@ -143,18 +143,18 @@ TEST(ElfSymbolTest, NothingIsReadWhenTheTimeIsUp) {
 
 // A release that was compiled in, and files that end anywhere.
 TEST(ElfObjectTest, HasTheBytesOfAnObject) {
-  const std::string self = Self(), release(reinterpret_cast<const char*>(CudnnCiTestRelease), 12);
-  EXPECT_EQ(ElfObjectBytes(self, "CudnnCiTestRelease", 12), release);
-  EXPECT_EQ(ElfObjectBytes(self, "CudnnCiTestRelease", 8), "") << "of another size";
-  EXPECT_EQ(ElfObjectBytes(self, "CudnnCiTestRelease2", 12), "");
-  EXPECT_EQ(ElfObjectBytes("/proc/self", "CudnnCiTestRelease", 12), "");
+  const std::string self = Self(), release(reinterpret_cast<const char*>(kCudnnCiTestRelease), 12);
+  EXPECT_EQ(ElfObjectBytes(self, "kCudnnCiTestRelease", 12), release);
+  EXPECT_EQ(ElfObjectBytes(self, "kCudnnCiTestRelease", 8), "") << "of another size";
+  EXPECT_EQ(ElfObjectBytes(self, "kCudnnCiTestRelease2", 12), "");
+  EXPECT_EQ(ElfObjectBytes("/proc/self", "kCudnnCiTestRelease", 12), "");
   std::ifstream file(self, std::ios::binary);
   std::string bytes(1 << 16, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   const Scratch scratch;
   for (const size_t size : {size_t{0}, size_t{4}, size_t{63}, size_t{64}, size_t{4096}, bytes.size()}) {
     std::ofstream(scratch.File("cut"), std::ios::binary) << bytes.substr(0, size);
-    EXPECT_EQ(ElfObjectBytes(scratch.File("cut"), "CudnnCiTestRelease", 12), "") << size;
+    EXPECT_EQ(ElfObjectBytes(scratch.File("cut"), "kCudnnCiTestRelease", 12), "") << size;
   }
 }
 

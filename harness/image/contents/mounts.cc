@@ -51,8 +51,8 @@ Mounts Mounts::Parse(const std::string& text) {
 
 Mounts Mounts::Read(const std::string& root) {
   Mounts mounts = Parse(ReadSmallFile(root + "/proc/self/mountinfo", kMostBytes));
-  for (const char* mark : {"/.dockerenv", "/run/.containerenv"})
-    mounts.root_is_of_image_ = mounts.root_is_of_image_ || Exists(root + mark);
+  // Not /.dockerenv, which virtual machines have whose disk was an image.
+  mounts.root_is_of_image_ = mounts.root_is_of_image_ || Exists(root + "/run/.containerenv");
   return mounts;
 }
 
