@@ -135,6 +135,7 @@ class PackageCase {
     const std::string& least = call.implementation->capability;
     const bool able = least.empty() || answer().capability.empty() ||
                       ctx_.Satisfies(NumbersOf(answer().capability), ">=" + least);
+    if (able && first_refusal_.empty()) first_refusal_ = call.Text() + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
     if (broken) return Fail(kKernelsRefused, call, refusal.why);
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as it may be");
@@ -183,6 +184,17 @@ class PackageCase {
   void Report() {
     for (const auto& [what, failed] : failures_)
       ctx_.Finding(what.first.c_str(), failed.first + failed.second);
+    // Who refuses everything has shown nothing, whatever it promises.
+    const bool any_right = std::any_of(tallies_.begin(), tallies_.end(),
+                                       [](const auto& tally) { return !tally.second.exact.empty(); });
+    if (failures_.empty() && !any_right && out_of_memory_.empty() && answer().ended) ReportNothingRight();
+  }
+
+  void ReportNothingRight() {
+    if (!first_refusal_.empty())
+      ctx_.Finding(kKernelsRefused, name_ + " refused every problem; first " + first_refusal_);
+    else
+      nothing_for_ = answer().capability.empty() ? "this GPU" : "compute capability " + answer().capability;
   }
 
   static std::string Kernels(const RunnerResult& result) {
@@ -235,6 +247,8 @@ class PackageCase {
     ctx_.Measure("wrong", wrong, "");
     ctx_.Measure("first_runs", first_s, "s");
     ctx_.Measure("second_runs", second_s, "s");
+    if (!nothing_for_.empty())
+      ctx_.Skip(CCI_SKIP_VERSION, "a GPU for which " + name_ + " has kernels", nothing_for_);
     if (!out_of_memory_.empty() && wrong == 0)
       ctx_.SkipMemory(CCI_MEMORY_DEVICE, "device memory for small problems by " + name_, out_of_memory_);
   }
@@ -249,6 +263,8 @@ class PackageCase {
   // By finding and implementation.
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> failures_;
   std::string refusals_, details_, out_of_memory_;  // a line each; the last one: why, empty: it had enough
+  std::string first_refusal_;  // on a GPU that the implementation is for
+  std::string nothing_for_;    // the GPU that no implementation is for
 };
 
 struct OfPackage {

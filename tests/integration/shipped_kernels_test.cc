@@ -100,6 +100,13 @@ TEST_F(Kernels, OfAPackageThatCannotBeUsedAreRed) {
   EXPECT_THAT(r.Detail(), HasSubstr("is a build without CUDA"));
 }
 
+TEST_F(Kernels, ThatRefuseEverythingAreNotGreen) {
+  const CheckOutcome r = Package("shy");
+  EXPECT_THAT(r.Slugs(), ElementsAre("kernels-refused")) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_EQ(Package("for_others").Skip("kind"), "version");
+}
+
 TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
   CheckOutcome r = Check("kernels.covered", "", kAdapters);
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);

@@ -12,6 +12,21 @@ using Kind = FieldKind;
 constexpr Reference kLibrary = {"library", "libraries", "library"},
                     kFeature = {"feature", "features", "feature"};
 
+ListFormat GpuLibraries() {
+  return {"gpu_libraries",
+          CCI_KNOWLEDGE_GPU_LIBRARY,
+          {{"file", Kind::kName},
+           {"package", Kind::kPythonName},
+           {"conda", Kind::kName, false},
+           {"suffix_in_13", Kind::kFlag, false},
+           {"numbered_as_cuda", Kind::kFlag, false},
+           {"linked_only", Kind::kFlag, false},
+           {"minor_in_name", Kind::kFlag, false},
+           {"computes", Kind::kFlag, false},
+           {"folder", Kind::kPath, false}},
+          {"file"}};
+}
+
 FileFormat Packages() {
   return {
       "cudnn-ci/packages/1",
@@ -46,18 +61,7 @@ FileFormat Packages() {
         {{"file", Kind::kName}, {"library", Kind::kName}, {"version_behind", Kind::kText, false}},
         {"file"},
         {kLibrary}},
-       {"gpu_libraries",
-        CCI_KNOWLEDGE_GPU_LIBRARY,
-        {{"file", Kind::kName},
-         {"package", Kind::kPythonName},
-         {"conda", Kind::kName, false},
-         {"suffix_in_13", Kind::kFlag, false},
-         {"numbered_as_cuda", Kind::kFlag, false},
-         {"linked_only", Kind::kFlag, false},
-         {"minor_in_name", Kind::kFlag, false},
-         {"computes", Kind::kFlag, false},
-         {"folder", Kind::kPath, false}},
-        {"file"}},
+       GpuLibraries(),
        {"numbers",
         kKnowledgeNumber,
         {{"package", Kind::kPythonName},
