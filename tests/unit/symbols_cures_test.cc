@@ -154,7 +154,7 @@ TEST_F(SymbolsCuresTest, AReleaseThatIsCompiledInDoesNotFitTheOneThatIsTaken) {
     Record("nvidia_nvshmem_cu13-" + taken, {host});
     LoaderFiles files("", false);
     auto found = BakedVersionsThatDiffer(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""),
-                                               KnownEntry, &files);
+                                         KnownEntry, &files);
     std::filesystem::remove_all(Path(site + "nvidia_nvshmem_cu13-" + taken + ".dist-info"));
     return found;
   };
