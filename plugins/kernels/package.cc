@@ -263,8 +263,8 @@ class PackageCase {
   // By finding and implementation.
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> failures_;
   std::string refusals_, details_, out_of_memory_;  // a line each; the last one: why, empty: it had enough
-  std::string first_refusal_;  // on a GPU that the implementation is for
-  std::string nothing_for_;    // the GPU that no implementation is for
+  std::string first_refusal_;                       // on a GPU that the implementation is for
+  std::string nothing_for_;                         // the GPU that no implementation is for
 };
 
 struct OfPackage {

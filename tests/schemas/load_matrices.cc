@@ -30,11 +30,11 @@ int main(int argc, char** argv) {
   const std::string builtin = argc > 1 ? argv[1] : "";
   for (std::string path; std::getline(std::cin, path);) {
     cudnn_ci::Compatibility table;
-    const Problems problems =
-        builtin == "--compatibility" ? ProblemsOf(cudnn_ci::LoadCompatibility(path))
-        : builtin.starts_with(kKnowledge)
-            ? ProblemsOf(cudnn_ci::LoadKnowledge(builtin.substr(sizeof kKnowledge - 1), {{path, "", true}}, &table))
-            : ProblemsOf(cudnn_ci::LoadMatrix(path, builtin));
+    const Problems problems = builtin == "--compatibility" ? ProblemsOf(cudnn_ci::LoadCompatibility(path))
+                              : builtin.starts_with(kKnowledge)
+                                  ? ProblemsOf(cudnn_ci::LoadKnowledge(builtin.substr(sizeof kKnowledge - 1),
+                                                                       {{path, "", true}}, &table))
+                                  : ProblemsOf(cudnn_ci::LoadMatrix(path, builtin));
     std::cout << problems.size() << "\n";
     for (const cudnn_ci::Problem& problem : problems)
       std::cout << cudnn_ci::CleanLine(ToString(problem), 1000) << "\n";

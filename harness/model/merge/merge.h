@@ -23,11 +23,11 @@ struct RecordedRun {
   std::vector<std::string> unknown_events = {};  // types of events that this version does not know
 };
 
-// The run that these shards, or nodes, are parts of. A case that several of them ran (a prerequisite) has its worst
-// outcome, and the findings of all. A shard that is not there, or did not come to its end, is the finding
-// `part-missing` with its number. Errors, in one line: what is no shard, shards of different numbers, plans,
-// matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard twice, more than
-// kMostShards, events that this version does not know and would lose, and of an image that nobody named
+// The run that these shards, or nodes, are parts of. A case that several of them ran (a prerequisite) has its
+// worst outcome, and the findings of all. A shard that is not there, or did not come to its end, is the
+// finding `part-missing` with its number. Errors, in one line: what is no shard, shards of different numbers,
+// plans, matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard twice, more
+// than kMostShards, events that this version does not know and would lose, and of an image that nobody named
 // shards that began more than a day apart.
 Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards);
 
