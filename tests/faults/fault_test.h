@@ -52,6 +52,8 @@ class FaultTest : public ShippedTest {
   // Keeps what needs no GPU and no driver.
   void StaticOnly() { arguments_ = {"--stage", "static"}; }
   void UseAllDevices() { arguments_ = {"--device", "all"}; }
+  // Takes adapters of packages of this folder too.
+  void UseAdapters(const std::string& folder) { arguments_ = {"--knowledge", folder, "--allow-adapters"}; }
   // One more entry of the matrix, behind the environment's checks.
   void Also(const std::string& entry) { further_ += ", " + entry; }
 

@@ -173,6 +173,21 @@ std::vector<Fault> BrokenImages() {
 
 std::vector<Fault> OddImages() {
   return Joined({
+      Showing("package without its other part",
+              {Image("transformer_engine_without_its_other_part", WithExtension([](FaultTest& t) {
+                       const std::string lib = "transformer_engine/wheel_lib/libtransformer_engine.so";
+                       fs::create_directories(t.gate().Path(InSite("transformer_engine/common")));
+                       t.gate().Write(InSite("transformer_engine/common/__init__.py"),
+                                      "_, lib = _load_cuda_library(\"curand\")\n");
+                       t.TakeAll("cudnn", t.gate().Path(InSite("nvidia/cudnn/lib")));
+                       for (const char* fake : {"cudart13", "nvrtc"})
+                         t.TakeAll(fake, t.gate().Path(InSite("nvidia/cu13/lib")));
+                       Library(t, InSite("nvidia/cu13/lib/libcurand.so.10"), "int a;");
+                       Library(t, InSite(lib), "int b;",
+                               t.gate().Path(InSite("nvidia/cu13/lib/libcudart.so.13")));
+                       Record(t, "transformer_engine_cu13-2.20.2", lib + ",,\n");
+                     }),
+                     "package-part-missing", {"transformer-engine"})}),
       Showing("library of two CUDA majors in one folder",
               {Sound("nccl_of_two_majors", WithLibraryOfTwoMajors(), "packages-overlap")}),
       Showing("library copied over a package's",

@@ -35,8 +35,21 @@ Fault Undetermined(const std::string& name, Make make, const std::string& slug,
   return {name, std::move(make), slug, "undetermined", 6, std::move(named)};
 }
 
+// Task 0 of two, whose other one is on a node that never comes.
+Make FirstOfTwoNodes() {
+  return With(Entry("nccl.nodes", R"("params": {"extent": "least", "limit_s": 1, "join_s": 1})"),
+              [](FaultTest& t) {
+                for (const auto& [variable, value] :
+                     {std::pair("RANK", "0"), std::pair("WORLD_SIZE", "2"),
+                      std::pair("MASTER_ADDR", "127.0.0.1"), std::pair("CUDNN_CI_NODES_TOKEN", "a word")})
+                  t.Set(variable, value);
+              });
+}
+
 std::vector<Fault> Together() {
   return Joined({
+      Showing("node that never comes", {Runner("node_that_never_comes", FirstOfTwoNodes(), "nodes-missing",
+                                               {"task 1 of 2 did not come to 127.0.0.1:"})}),
       Showing("wrong collective of several ranks",
               {Image("rank_that_is_missing", Ranks("nccl.ranks", "missing"), "ranks-wrong",
                      {"rank 0: all_reduce sum of 1023 float32, of 2 ranks: 1023 of 1023 elements are wrong",
