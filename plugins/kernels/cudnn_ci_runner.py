@@ -233,7 +233,13 @@ def look(job, answer):
     from importlib import metadata
     asked, seen, others = set(job["look"]), set(), job["others"]
     for distribution in metadata.distributions():
-        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        try:
+            name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        except Exception:  # a damaged record; whose, its folder's name says
+            folder = os.path.basename(str(getattr(distribution, "_path", "")))
+            if re.sub(r"[-_.]+", "-", folder.split("-")[0]).lower() in asked:
+                raise
+            continue
         if not name or name in seen or len(seen) > MOST_PACKAGES:
             continue
         seen.add(name)

@@ -117,7 +117,11 @@ class PackageCase {
         return JudgeRefusal(call, run, refused->second);
       }
       const auto result = answer().results.find({index, run});
-      if (result == answer().results.end()) return;  // it did not get that far
+      if (result == answer().results.end()) {  // it did not get that far, or does not say
+        if (answer().ended && answer().broken.empty())
+          Fail(kKernelsCrashed, call, "its answer says nothing of it");
+        return;
+      }
       (run == 1 ? tally.first_s : tally.second_s) += result->second.seconds;
       const bool right = JudgeResult(folder, call, {index, run}, result->second);
       if (!right) tally.wrong.push_back(call.problem->name);
@@ -300,6 +304,10 @@ struct OfPackage {
     const std::string python = RunnersPython(ctx, p.python), folder = ctx.ScratchDir() + "/look";
     const RunnerRun look =
         RunRunner(ctx, python, folder, WriteLookJob(folder, adapter->distributions, false), 60);
+    if (!Judge(ctx, look.answer.ended && look.end.exit_status == 0, "its packages can be listed",
+               kKernelsPythonUnusable,
+               [&] { return python + " " + HowEnded(look.end) + "; " + LastLine(look.end.output); }))
+      return;
     RunnerPackage package;
     for (const std::string& name : adapter->distributions)
       for (const RunnerPackage& found : look.answer.packages)

@@ -20,12 +20,15 @@ std::string HostOf(const Setting& setting, const std::string& tasks) {
   return IsOneHost(setting, tasks) ? "127.0.0.1" : "";
 }
 
+// What torchrun calls a launch to which nobody gave a name: the same word for all of them.
+constexpr char kNoRunId[] = "none";
+
 std::string SecretOf(const Setting& setting, const LaunchedTask& launched) {
   if (std::string token = setting("CUDNN_CI_NODES_TOKEN"); !token.empty()) return token;
   std::string job;
   for (const std::string& variable : launched.job_variables) {
     const std::string value = setting(variable);
-    if (value.empty()) return "";
+    if (value.empty() || value == kNoRunId) return "";
     job += variable + "=" + value + "\n";
   }
   return job;

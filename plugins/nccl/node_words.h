@@ -67,7 +67,7 @@ inline constexpr char kStopped[] = "stopped";
 
 // An order, with the settings of a job behind its own fields.
 std::string Order(const char* order, std::vector<std::string> fields, const RankJob& job);
-// Those from the field `begin` on.
+// Those from the field `begin` on that a job of nodes may have; no other variable is taken from a stranger.
 std::map<std::string, std::string> SettingsOf(const std::vector<std::string>& fields, std::size_t begin);
 
 std::string TextOf(const RanksOutcome& outcome);

@@ -80,6 +80,7 @@ class NodesCase {
  private:
   std::string About() const {
     return "extent=" + p_.extent + " algo=" + p_.algo + " proto=" + p_.proto + " transport=" + p_.transport +
+           " bandwidth_mib=" + std::to_string(p_.bandwidth_mib) + " limit_s=" + std::to_string(p_.limit_s) +
            " of " + ctx_.SubjectSpec();
   }
 

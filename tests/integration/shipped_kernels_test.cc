@@ -107,6 +107,22 @@ TEST_F(Kernels, ThatRefuseEverythingAreNotGreen) {
   EXPECT_EQ(Package("for_others").Skip("kind"), "version");
 }
 
+// A package runs in the process that answers.
+TEST_F(Kernels, OfWhichNothingIsSaidAreNotGreen) {
+  Set("FAKE_KERNELS", "silent");
+  EXPECT_THAT(Package("acme").Slugs(), testing::Contains("kernels-crashed"));
+}
+
+TEST_F(Kernels, ADamagedRecordHidesNoOtherPackage) {
+  const std::string damaged = gate().Path("site/aaa-1.0.dist-info");
+  std::filesystem::create_directories(damaged);
+  gate().Write("site/aaa-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: \xe9\n");
+  Set("PYTHONPATH", gate().Path("site") + ":" CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/packages");
+  EXPECT_EQ(Package("acme").Outcome(), "passed");
+  std::filesystem::rename(damaged, gate().Path("site/acme_kernels-1.4.dist-info"));
+  EXPECT_THAT(Package("acme").Slugs(), ElementsAre("kernels-python-unusable"));
+}
+
 TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
   CheckOutcome r = Check("kernels.covered", "", kAdapters);
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);

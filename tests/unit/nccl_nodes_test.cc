@@ -73,6 +73,15 @@ TEST(NodePlaceTest, WhatIsNoPlaceSaysWhatItLacks) {
   EXPECT_THAT(Place(With(kSlurm, {{"MASTER_PORT", "70000"}})).lacks, HasSubstr("MASTER_PORT"));
 }
 
+// "none" is what torchrun calls every launch without a name.
+TEST(NodePlaceTest, AWordThatAllLaunchesHaveIsNoSecret) {
+  Variables torchrun = kTorch;
+  torchrun.erase("CUDNN_CI_NODES_TOKEN");
+  EXPECT_EQ(Place(With(torchrun, {{"TORCHELASTIC_RUN_ID", "8f2c11"}})).lacks, "");
+  EXPECT_THAT(Place(With(torchrun, {{"TORCHELASTIC_RUN_ID", "none"}})).lacks,
+              HasSubstr("CUDNN_CI_NODES_TOKEN"));
+}
+
 TEST(NodePlaceTest, TheFirstHostOfAListOfSlurms) {
   for (const auto& [list, first] :
        {std::pair("n1", "n1"), std::pair("n1,n2", "n1"), std::pair("n[01-03,7],m", "n01"),
@@ -110,6 +119,12 @@ TEST(NodeWords, OnlyWhoKnowsTheSecretIsTaken) {
   EXPECT_FALSE(ReadAnswer("other", "nonce0", "nonce", answer, &refusal));
   EXPECT_FALSE(ReadAnswer("secret", "nonce0", "nonce2", answer, &refusal));
   EXPECT_NE(FreshNonce(), FreshNonce());
+}
+
+// Task 0 chooses the way; what a rank loads is the image's.
+TEST(NodeWords, AnOrderSetsNothingButTheWay) {
+  EXPECT_EQ(SettingsOf({"run", "LD_PRELOAD=/tmp/a.so", "NCCL_NET=Socket", "NCCL_NET_PLUGIN=/tmp/a.so"}, 1),
+            (std::map<std::string, std::string>{{"NCCL_NET", "Socket"}}));
 }
 
 TEST(NodeWords, WhoDoesNotFitIsTold) {

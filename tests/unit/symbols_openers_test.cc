@@ -288,6 +288,17 @@ TEST_F(SymbolsOpenersTest, TensorflowOpensByItsOwnRunPath) {
   EXPECT_THAT(Judge().faults, IsEmpty());
 }
 
+// Both builds write the same files, and the record's hash tells whose they are.
+TEST_F(SymbolsOpenersTest, ABuildForTheCpuOnRecordExcusesNoneForGpus) {
+  const std::string framework = site_ + "tensorflow/libtensorflow_framework.so.2";
+  Library(framework, "int tf;", "-Wl,--enable-new-dtags,-rpath,'$ORIGIN/../nvidia/cuda_runtime/lib'");
+  Library(site_ + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  Record("tensorflow_cpu-2.20.0", {});
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  Record("tensorflow-2.20.0", {"tensorflow/libtensorflow_framework.so.2"});
+  EXPECT_THAT(Kinds(Judge()), testing::Contains(Kind::kMissingLibrary));
+}
+
 TEST_F(SymbolsOpenersTest, Ctranslate2OpensByNameWhenAModelIsPutOnAGpu) {
   const std::string cudnn = Path(site_ + "nvidia/cudnn/lib"), cublas = Path(site_ + "nvidia/cublas/lib");
   Package("ctranslate2", "from ._ext import *\n");

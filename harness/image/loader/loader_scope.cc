@@ -106,7 +106,12 @@ std::vector<std::string> LoaderFiles::Matching(const std::string& pattern,
   look_in(first);
   look_in(library_path_);
   look_in(then);
-  for (const auto& [name, paths] : cache_) take(name, paths.front());
+  // A cache may be older than what was removed since.
+  for (const auto& [name, paths] : cache_) {
+    if (!GlobMatch(pattern, name)) continue;
+    const auto there = std::find_if(paths.begin(), paths.end(), Exists);
+    if (there != paths.end()) matching.push_back(*there);
+  }
   look_in(default_folders_);
   return matching;
 }

@@ -304,6 +304,29 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
                      "", hidden.front(), LineForFolders(shown)});
 }
 
+namespace {
+
+// Whether a build for the CPU is on record, and no code that lies there is another package's: of two that
+// have written the same files the record's hash tells whose they are.
+bool IsForCpu(const PackageRule& rule, const ImageFiles& image) {
+  const auto is_listed = [&](const std::string& name) {
+    return std::find(rule.for_cpu.begin(), rule.for_cpu.end(), name) != rule.for_cpu.end();
+  };
+  if (std::none_of(rule.for_cpu.begin(), rule.for_cpu.end(),
+                   [&](const std::string& name) { return image.packages.Python(name) != nullptr; }))
+    return false;
+  const std::string own = rule.marker.substr(0, rule.marker.find('/') + 1);
+  for (const std::string& folder : image.folders)
+    for (const ImageFile& file : image.files) {
+      if (!file.path.starts_with(folder + "/" + own)) continue;
+      const Package* const owner = image.packages.OwnerOf(file.path);
+      if (owner && !is_listed(owner->name)) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
 bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files) {
   const int cuda_major = CudaMajorOfRule(rule, writer_->rules(), image.folders, files);
   std::size_t begin = 0;
@@ -315,10 +338,7 @@ bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, Loader
   if (!TakeAll(rule.first, rule, cuda_major, image)) return false;
   if (!TakeMain(rule, begin, cuda_major, image)) return false;
   // What is opened later is opened in this process, and what fails then is no failed import.
-  const bool of_cpu = std::any_of(rule.for_cpu.begin(), rule.for_cpu.end(), [&](const std::string& package) {
-    return image.packages.Python(package) != nullptr;
-  });
-  if (!of_cpu) TakeAll(rule.later, rule, cuda_major, image);
+  if (!IsForCpu(rule, image)) TakeAll(rule.later, rule, cuda_major, image);
   return true;
 }
 

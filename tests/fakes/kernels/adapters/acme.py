@@ -9,6 +9,9 @@ from cudnn_ci_runner import Refused
 FAULT = os.environ.get("FAKE_KERNELS", "")
 if FAULT == "import":
     raise OSError("libacme.so: cannot open shared object file")
+if FAULT == "silent":
+    import cudnn_ci_runner
+    cudnn_ci_runner.call = lambda *_: True
 if FAULT == "lacks":
     raise Refused("PyTorch")
 
