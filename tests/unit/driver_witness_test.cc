@@ -1,5 +1,9 @@
 // Whose words about the host are believed: mounts against layers, and libraries against the kernel.
 #include <gtest/gtest.h>
+#include <unistd.h>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "image/contents/driver_library.h"
 #include "image/contents/mounts.h"
@@ -30,6 +34,20 @@ TEST(Mounts, ALayerIsToldFromAMachinesRoot) {
       root_is_of_image("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:5 / /x rw - overlay overlay rw\n"));
   EXPECT_FALSE(root_is_of_image("22 1 0:50 / / rw - overlay o rw\n23 1 8:1 / / rw - ext4 /dev/sda1 rw\n"));
   EXPECT_FALSE(root_is_of_image("22 1 0:50 / / rw overlay\n"));
+}
+
+// A node without a disk has an overlay for its root.
+TEST(Mounts, AMachinesOwnOverlayIsNoImage) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(testing::TempDir()) / ("mounts-" + std::to_string(getpid()));
+  fs::create_directories(root / "proc/self/ns");
+  std::ofstream(root / "proc/self/mountinfo") << "22 1 0:50 / / rw - overlay overlay rw\n";
+  fs::create_symlink("pid:[4026532177]", root / "proc/self/ns/pid");
+  EXPECT_TRUE(Mounts::Read(root).root_is_of_image());
+  fs::remove(root / "proc/self/ns/pid");
+  fs::create_symlink("pid:[4026531836]", root / "proc/self/ns/pid");
+  EXPECT_FALSE(Mounts::Read(root).root_is_of_image());
+  fs::remove_all(root);
 }
 
 // On GKE the driver is a folder that is mounted.

@@ -56,6 +56,26 @@ TEST_F(SymbolsRemediesTest, AFileThatAnotherPackageHasReplacedIsInstalledAnew) {
                                           pip + "install --no-deps nvidia-nccl-cu13==2.30.7");
 }
 
+// As of ONNX Runtime for cuDNN 8 beside PyTorch: the line for one would break the other.
+TEST_F(SymbolsRemediesTest, WhatAnotherPackageRequiresAndHasIsTakenByNoLine) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Library("gone/libcudnn.so.8", "int a;");
+  Library(site + "nvidia/cudnn/lib/libcudnn.so.9", "int b;");
+  Record("nvidia_cudnn_cu12-9.1.0.70", {"nvidia/cudnn/lib/libcudnn.so.9"});
+  Package("mine");
+  Extension("mine/_ext.so", "", "@/gone/libcudnn.so.8 -Wl,-rpath,'$ORIGIN/../nvidia/cudnn/lib'");
+  Record("mine-1.0", {"mine/_ext.so"});
+  const auto line = [&] {
+    const SymbolJudgement judgement = Judge();
+    return judgement.faults.empty() ? "no fault" : judgement.faults[0].line;
+  };
+  EXPECT_THAT(line(), HasSubstr("nvidia-cudnn-cu12==8.*"));
+  Record("other-1.0", {});
+  Write(site + "other-1.0.dist-info/METADATA", "Requires-Dist: nvidia-cudnn-cu12==9.1.0.70\n");
+  EXPECT_EQ(line(), "");
+}
+
 // As of Transformer Engine, which searches for cuRAND and raises an error without it.
 TEST_F(SymbolsRemediesTest, WhatAPackageSearchesForAsItIsImportedMustBeThere) {
   const std::string site = kSite, common = site + "transformer_engine/common/__init__.py";

@@ -1,7 +1,9 @@
 #include "image/contents/mounts.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "base/driver_names.h"
 #include "base/file.h"
@@ -30,6 +32,9 @@ std::string Unescaped(const std::string& text) {
   return out;
 }
 
+// The namespace of processes of which all others are made: PROC_PID_INIT_INO of linux/proc_ns.h.
+constexpr char kMachinesPids[] = "pid:[4026531836]";
+
 }  // namespace
 
 Mounts Mounts::Parse(const std::string& text) {
@@ -52,7 +57,11 @@ Mounts Mounts::Parse(const std::string& text) {
 Mounts Mounts::Read(const std::string& root) {
   Mounts mounts = Parse(ReadSmallFile(root + "/proc/self/mountinfo", kMostBytes));
   // Not /.dockerenv, which virtual machines have whose disk was an image.
-  mounts.root_is_of_image_ = mounts.root_is_of_image_ || Exists(root + "/run/.containerenv");
+  // The root of a node without a disk is an overlay too: that of the machine's own processes.
+  std::error_code error;
+  const std::string pids = std::filesystem::read_symlink(root + "/proc/self/ns/pid", error).string();
+  mounts.root_is_of_image_ =
+      (mounts.root_is_of_image_ && pids != kMachinesPids) || Exists(root + "/run/.containerenv");
   return mounts;
 }
 

@@ -26,8 +26,8 @@ class Mounts {
   // (driver_names::kFolders) that is mounted, as a whole or in parts.
   bool IsOfDriver(const std::string& path) const;
 
-  // Whether the root is the layers of an image, by its type (overlay) or podman's mark
-  // (/run/.containerenv): a file that is not mounted is the image's then.
+  // Whether the root is the layers of an image, by its type (overlay, where the processes are not the
+  // machine's own) or podman's mark (/run/.containerenv): a file that is not mounted is the image's then.
   bool root_is_of_image() const { return root_is_of_image_; }
 
  private:

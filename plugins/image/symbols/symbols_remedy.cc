@@ -293,8 +293,15 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   // What is required of this library is no cure for one whose number no such release has.
   const LibraryNumber* number = rules_->NumberOf(library);
   const bool of_others = wanted.other_major && requires_it != owner;
-  if ((number && !IsOf(version, by_number)) || (!number && of_others && !IsOf(version, MajorOf(by_number))))
+  if ((number && !IsOf(version, by_number)) || (!number && of_others && !IsOf(version, MajorOf(by_number)))) {
+    // What another package requires, and has, is taken from it by no line.
+    if (there && requires_it && requires_it != owner && IsOf(there->version, version))
+      return {"package " + package + " of another version brings it, and " + requires_it->Text() +
+                  " requires the " + there->version + " that is here: each needs an environment of its own",
+              "",
+              {}};
     requires_it = nullptr, version.clear();
+  }
   const bool tells = known->minor_in_name || number || !wanted.cudnn.empty();
   if (version.empty() && (tells || (wanted.other_major && there))) version = by_number;
   const bool again = there && IsOf(there->version, version);
