@@ -19,10 +19,10 @@ class Kernels : public FrameworkTest {
   }
   CheckOutcome Package(const std::string& adapter, const std::string& params = "") {
     return Check("kernels.package", "\"params\": {\"adapter\": \"" + adapter + "\"" + params + "}",
-                 kAdapters);
+                 adapters_);
   }
 
-  const std::vector<std::string> kAdapters = {
+  const std::vector<std::string> adapters_ = {
       "--knowledge", CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/adapters", "--allow-adapters"};
 };
 
@@ -124,7 +124,7 @@ TEST_F(Kernels, ADamagedRecordHidesNoOtherPackage) {
 }
 
 TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
-  CheckOutcome r = Check("kernels.covered", "", kAdapters);
+  CheckOutcome r = Check("kernels.covered", "", adapters_);
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   EXPECT_THAT(r.AllSlugs(), ElementsAre("kernels-not-covered"));
   EXPECT_EQ(r.Detail(), "other-kernels 0.2 (no adapter)");
@@ -146,7 +146,7 @@ TEST_F(Kernels, OfOneInterpreterAreAskedOnce) {
 
 // Adapters are code: they need a word of their own.
 TEST_F(Kernels, TakeNoAdapterThatIsNotAllowed) {
-  const CheckOutcome r = Check("kernels.covered", "", {kAdapters[0], kAdapters[1]});
+  const CheckOutcome r = Check("kernels.covered", "", {adapters_[0], adapters_[1]});
   EXPECT_EQ(r.gate.exit_code, 2);
   EXPECT_THAT(r.gate.err, HasSubstr("--allow-adapters"));
 }
