@@ -198,9 +198,14 @@ NvmlLinks NvmlApi::Links(const NvmlDevice& of) const {
   constexpr unsigned kFabricNotStarted = 1, kFabricInProgress = 2, kFabricCompleted = 3;
   constexpr unsigned kRecoveryAction = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
   // nvmlDeviceGpuRecoveryAction_t, in its order.
-  constexpr const char* kActions[] = {"", "needs a reset", "needs a reboot of the host",
+  constexpr const char* kActions[] = {"",
+                                      "needs a reset",
+                                      "needs a reboot of the host",
                                       "needs to be drained of peer-to-peer work",
-                                      "needs to be drained and reset"};
+                                      "needs to be drained and reset",
+                                      "needs its IMEX domain to be recovered",
+                                      "needs a reset of its bus",
+                                      "needs a reboot of the system"};
   NvmlLinks links;
   Device device = nullptr;
   if (status_ != 0 || !device_by_index_) return links;
@@ -210,8 +215,7 @@ NvmlLinks NvmlApi::Links(const NvmlDevice& of) const {
   if (found != 0) return links;
   for (unsigned link = 0; nvlink_state_ && link < kMostLinks; ++link) {
     int active = 0;
-    if (nvlink_state_(device, link, &active) != 0) continue;
-    ++(active != 0 ? links.up : links.down);
+    if (nvlink_state_(device, link, &active) == 0 && active != 0) ++links.up;
   }
   FabricInfo fabric{};
   if (fabric_info_ && fabric_info_(device, &fabric) == 0) {

@@ -43,7 +43,7 @@ struct NvmlHealth {
 
 // What stands between one GPU and others, as NVML tells it; absent or 0: it does not tell, or there is none.
 struct NvmlLinks {
-  unsigned up = 0, down = 0;  // NVLinks
+  unsigned up = 0;  // NVLinks
   // Of a GPU behind NVSwitches: whether the fabric manager has made it part of the fabric.
   std::optional<bool> in_fabric;
   std::string out_of_order;  // why the GPU itself does not answer, or what it needs first, in words

@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <utility>
+#include <vector>
 
 #include "base/path.h"
 #include "common/nvml_api.h"
+#include "nccl/forked.h"
 
 namespace cudnn_ci {
 namespace {
@@ -22,31 +26,28 @@ constexpr unsigned long long kLittleSharedMemory = 64ull << 20;
 // How long NVML may take. It waits for the driver, which waits for a GPU that is wedged.
 constexpr std::chrono::seconds kNvmlAnswers{5};
 constexpr std::size_t kMostWords = 4 << 10;  // bytes
-constexpr int kHarness = 3;  // the worker's own channel, whose end tells the harness of its death
 
-// The GPUs in short: "GPU 0, GPU 3".
-struct Named {
-  std::string gpus;
-  void Add(unsigned gpu) { gpus += (gpus.empty() ? "GPU " : ", GPU ") + std::to_string(gpu); }
-};
-
-// Causes as NVML sees them, each behind ", ".
+// Causes as NVML sees them, each behind ", ". Some of a GPU's NVLinks may lead nowhere by the host's make:
+// down are those that it has fewer of than another one.
 std::string CausesByNvml() {
   NvmlApi nvml;
   if (!nvml.Load()) return "";
-  std::string words;
-  Named outside;
+  std::vector<std::pair<std::string, NvmlLinks>> gpus;
+  unsigned most = 0;
   for (const NvmlDevice& gpu : nvml.Devices()) {
-    const NvmlLinks links = nvml.Links(gpu);
-    const std::string name = ", GPU " + std::to_string(gpu.index);
-    if (!links.out_of_order.empty()) words += name + " " + links.out_of_order;
-    if (links.up > 0 && links.down > 0)
-      words += name + " has " + std::to_string(links.down) + " of " + std::to_string(links.up + links.down) +
-               " NVLinks down";
-    if (links.in_fabric == false) outside.Add(gpu.index);
+    gpus.emplace_back("GPU " + std::to_string(gpu.index), nvml.Links(gpu));
+    most = std::max(most, gpus.back().second.up);
   }
-  if (!outside.gpus.empty())
-    words += ", not in the NVLink fabric, which the fabric manager makes: " + outside.gpus;
+  std::string words, outside;
+  for (const auto& [name, links] : gpus) {
+    if (!links.out_of_order.empty())
+      words += ", " + name + " " + links.out_of_order;
+    else if (links.up < most)
+      words += ", " + name + " has " + std::to_string(links.up) + " NVLinks up, and another GPU " +
+               std::to_string(most);
+    if (links.in_fabric == false) outside += (outside.empty() ? "" : ", ") + name;
+  }
+  if (!outside.empty()) words += ", not in the NVLink fabric, which the fabric manager makes: " + outside;
   return words;
 }
 
@@ -54,9 +55,8 @@ std::string CausesByNvml() {
 std::string CausesByNvmlInTime() {
   int ends[2];
   if (pipe(ends) != 0) return "";
-  const pid_t child = fork();
+  const pid_t child = ForkWith(ends[1]);
   if (child == 0) {
-    close(kHarness);
     const std::string words = CausesByNvml().substr(0, kMostWords) + '\n';
     [[maybe_unused]] const ssize_t n = write(ends[1], words.data(), words.size());
     _exit(0);
@@ -69,8 +69,8 @@ std::string CausesByNvmlInTime() {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     pollfd channel{ends[0], POLLIN, 0};
-    if (left.count() <= 0 || poll(&channel, 1, static_cast<int>(left.count())) < 0) break;
-    if (channel.revents == 0) break;
+    if (left.count() <= 0) break;
+    if (poll(&channel, 1, static_cast<int>(left.count())) <= 0) continue;
     char buffer[1024];
     const ssize_t n = read(ends[0], buffer, sizeof buffer);
     answered = n <= 0;

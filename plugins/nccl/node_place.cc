@@ -73,7 +73,9 @@ NodePlace PlaceOf(const Setting& setting) {
   place.task = launched.task, place.tasks = launched.tasks;
   place.host = HostOf(setting, setting(launched.tasks_variable));
   place.secret = SecretOf(setting, launched);
-  place.port = PortOf(setting("MASTER_PORT"), place.secret);
+  // torchrun's agent listens on that port itself where its workers use its store.
+  const bool agents_own = setting("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  place.port = PortOf(agents_own ? "" : setting("MASTER_PORT"), place.secret);
   if (!launched.IsOne())
     place.lacks = launched.task_variable + " and " + launched.tasks_variable + " of 2 to " +
                   std::to_string(kMostTasks) + " tasks";

@@ -150,25 +150,6 @@ bool ReadAnswer(const std::string& secret, const std::string& nonce0, const std:
   return true;
 }
 
-std::string Order(const char* order, std::vector<std::string> fields, const RankJob& job) {
-  fields.insert(fields.begin(), order);
-  for (const auto& [name, value] : job.environment) fields.push_back(name + "=" + value);
-  return Fields(fields);
-}
-
-// What a job of nodes sets. An order may set nothing else of a rank's environment: others name files to load.
-constexpr const char* kSettings[] = {"NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE"};
-
-std::map<std::string, std::string> SettingsOf(const std::vector<std::string>& fields, std::size_t begin) {
-  std::map<std::string, std::string> settings;
-  for (std::size_t i = begin; i < fields.size(); ++i)
-    if (const std::size_t equals = fields[i].find('=');
-        equals != std::string::npos && std::find(std::begin(kSettings), std::end(kSettings),
-                                                 fields[i].substr(0, equals)) != std::end(kSettings))
-      settings[fields[i].substr(0, equals)] = fields[i].substr(equals + 1);
-  return settings;
-}
-
 std::string TextOf(const RanksOutcome& outcome) {
   return Fields({kAloneOrder, std::to_string(static_cast<int>(outcome.end)), std::to_string(outcome.judged),
                  outcome.library, outcome.text});

@@ -57,18 +57,13 @@ bool ReadAnswer(const std::string& secret, const std::string& nonce0, const std:
                 const std::string& line, std::string* refusal);
 
 // The first fields of orders, and of what is said to them.
-inline constexpr char kRunOrder[] = "run";      // first rank, all ranks, settings
+inline constexpr char kRunOrder[] = "run";      // first rank, all ranks, the way's name
 inline constexpr char kIdOrder[] = "id";        // the words of RankWord::kId
 inline constexpr char kStopOrder[] = "stop";    // end the ranks: "stopped"
-inline constexpr char kAloneOrder[] = "alone";  // settings; "alone" and the outcome
+inline constexpr char kAloneOrder[] = "alone";  // the way's name; "alone" and the outcome
 inline constexpr char kVerdict[] = "verdict";   // the end
 inline constexpr char kOfRank[] = "rank";       // its number, and what it said
 inline constexpr char kStopped[] = "stopped";
-
-// An order, with the settings of a job behind its own fields.
-std::string Order(const char* order, std::vector<std::string> fields, const RankJob& job);
-// Those from the field `begin` on that a job of nodes may have; no other variable is taken from a stranger.
-std::map<std::string, std::string> SettingsOf(const std::vector<std::string>& fields, std::size_t begin);
 
 std::string TextOf(const RanksOutcome& outcome);
 // False: it is none.

@@ -48,21 +48,21 @@ std::string TextOf(const RanksVerdict& verdict) {
 
 RanksVerdict VerdictFrom(const std::string& line) {
   const std::vector<std::string> fields = FieldsOf(line);
-  if (fields.size() < 5) return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0, {}};
-  RanksVerdict verdict = {static_cast<RanksVerdict::Kind>(std::atoi(fields[0].c_str())),
-                          fields[2],
-                          fields[4],
-                          fields[3],
-                          std::atoi(fields[1].c_str()),
-                          {}};
+  const int kind = fields.empty() ? -1 : std::atoi(fields[0].c_str());
+  if (fields.size() < 5 || kind < 0 || kind > static_cast<int>(RanksVerdict::Kind::kSkippedMemory))
+    return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0, {}};
+  RanksVerdict verdict = {static_cast<RanksVerdict::Kind>(kind), fields[2], fields[4], fields[3],
+                          std::atoi(fields[1].c_str()),          {}};
   for (std::size_t i = 5; i + 1 < fields.size(); i += 2)
     verdict.figures[fields[i]] = std::atof(fields[i + 1].c_str());
   return verdict;
 }
 
 RanksVerdict VerdictOf(const Meeting& meeting) {
-  const bool missing = meeting.end == Meeting::End::kMissing;
-  return {RanksVerdict::Kind::kFinding, missing ? kNodesMissing : kNodesMismatch, meeting.text, "", 0, {}};
+  const char* const finding = meeting.end == Meeting::End::kMissing    ? kNodesMissing
+                              : meeting.end == Meeting::End::kMismatch ? kNodesMismatch
+                                                                       : kNodesPortTaken;
+  return {RanksVerdict::Kind::kFinding, finding, meeting.text, "", 0, {}};
 }
 
 // One verdict of all tasks, by task 0; all the others say it too.
@@ -93,27 +93,32 @@ class NodesCase {
     return verdict;
   }
 
+  // The way is a name of Ways(): what a stranger could say of it sets nothing else.
+  RankJob JobBy(int ranks, const std::string& name) const {
+    RankJob job = JobOf(p_, ranks);
+    for (const Way& way : Ways())
+      if (name == way.name) job.environment.insert(way.environment.begin(), way.environment.end());
+    return job;
+  }
+
   RanksVerdict Judge(NodesLeader* leader) {
-    const auto job_by = [this](int ranks, const Way& way) {
-      RankJob job = JobOf(p_, ranks);
-      job.environment.insert(way.environment.begin(), way.environment.end());
-      return job;
-    };
+    const JobOfRanks job_of = [this](int ranks, const std::string& way) { return JobBy(ranks, way); };
     const int ranks = leader->ranks();
     const WaysTried tried = TryWays(ctx_, Ways(), p_.transport,
-                                    [&](const Way& way) { return leader->RunTogether(job_by(ranks, way)); });
+                                    [&](const Way& way) { return leader->RunTogether(job_of, way.name); });
     const RanksOutcome& first = tried.first;
     const RanksFindings by_link = {kNodesLinkWrong, kNodesLinkHung, kNodesLinkHung, kRanksDied};
     if (!tried.right_by.empty() || !MayBeTheWays(first.end))
       return cudnn_ci::VerdictOf(ctx_, first, by_link, ranks, tried.right_by);
     ctx_.Step("each task alone");
-    const RanksOutcome alone =
-        leader->RunAlone([&](int own_ranks) { return job_by(own_ranks, Ways().front()); });
-    if (MayBeTheWays(alone.end))
-      return cudnn_ci::VerdictOf(ctx_, alone, {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied}, ranks,
-                                 "; all together: " + first.text + tried.wrong_by);
+    const TasksAlone alone = leader->RunAlone(job_of, Ways().front().name);
+    if (MayBeTheWays(alone.worst.end))
+      return cudnn_ci::VerdictOf(ctx_, alone.worst, {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied},
+                                 ranks, "; all together: " + first.text + tried.wrong_by);
+    const std::string of_each = alone.unheard.empty() ? "; each task alone is right"
+                                                      : "; alone, nothing was heard of " + alone.unheard;
     return cudnn_ci::VerdictOf(ctx_, first, {kNodesWrong, kNodesHung, kNodesHung, kRanksDied}, ranks,
-                               tried.wrong_by + "; each task alone is right" + LinkCausesSeen());
+                               tried.wrong_by + of_each + LinkCausesSeen());
   }
 
   RanksVerdict Follow() {
@@ -124,8 +129,9 @@ class NodesCase {
     if (meeting.end != Meeting::End::kAllThere) return VerdictOf(meeting);
     ctx_.Step("following task 0");
     constexpr double kMore = 30;  // for what task 0 does between its words
-    return VerdictFrom(follower.Follow([this](int ranks) { return JobOf(p_, ranks); },
-                                       std::max(join_s, 3.0 * static_cast<double>(p_.limit_s)) + kMore));
+    return VerdictFrom(
+        follower.Follow([this](int ranks, const std::string& way) { return JobBy(ranks, way); },
+                        std::max(join_s, 3.0 * static_cast<double>(p_.limit_s)) + kMore));
   }
 
   Context& ctx_;

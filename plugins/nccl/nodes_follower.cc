@@ -53,16 +53,15 @@ std::string NodesFollower::Follow(const JobOfRanks& job_of, double patience) {
     const std::vector<std::string> order = FieldsOf(line);
     if (order[0] == kVerdict) return line.substr(line.find('\t') + 1);
     if (order[0] == kStopOrder) link_->Say(kStopped);
-    if (order[0] == kAloneOrder) link_->Say(Alone(job_of, order));
-    if (order[0] == kRunOrder && order.size() > 2 && !Work(job_of, order, patience)) return "";
+    if (order[0] == kAloneOrder && order.size() == 2) link_->Say(Alone(job_of, order));
+    if (order[0] == kRunOrder && order.size() == 4 && !Work(job_of, order, patience)) return "";
   }
   return "";
 }
 
 // Until task 0 says that it is enough. False: that is gone.
 bool NodesFollower::Work(const JobOfRanks& job_of, const std::vector<std::string>& order, double patience) {
-  RankJob job = job_of(std::atoi(order[2].c_str()));
-  job.environment = SettingsOf(order, 3);
+  const RankJob job = job_of(std::atoi(order[2].c_str()), order[3]);
   bool there = true, stop = false;
   {
     RankTeam team(job, std::atoi(order[1].c_str()), own_.gpus);
@@ -85,9 +84,7 @@ bool NodesFollower::Work(const JobOfRanks& job_of, const std::vector<std::string
 }
 
 std::string NodesFollower::Alone(const JobOfRanks& job_of, const std::vector<std::string>& order) const {
-  RankJob job = job_of(own_.gpus);
-  job.environment = SettingsOf(order, 1);
-  return TextOf(RunTogether(job));
+  return TextOf(RunTogether(job_of(own_.gpus, order[1])));
 }
 
 }  // namespace cudnn_ci

@@ -55,7 +55,7 @@ Meeting NodesLeader::Meet(double seconds) {
   try {
     listener_ = ListenOn(place_.port);
   } catch (const std::runtime_error& e) {
-    return {Meeting::End::kMissing, "task 0 cannot listen: " + std::string(e.what())};
+    return {Meeting::End::kCannotListen, e.what()};
   }
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (!AllThere() && meeting.end == Meeting::End::kAllThere) {
@@ -167,7 +167,8 @@ void NodesLeader::HearTask(Task* task, const Take& take) const {
   if (!there) Lose(task, take);
 }
 
-RanksOutcome NodesLeader::RunTogether(const RankJob& job) {
+RanksOutcome NodesLeader::RunTogether(const JobOfRanks& job_of, const std::string& way) {
+  const RankJob job = job_of(ranks(), way);
   RankTally tally(rank_names_);
   bool went_on = false;
   const Take take = [&](int rank, const std::string& line) {
@@ -176,7 +177,7 @@ RanksOutcome NodesLeader::RunTogether(const RankJob& job) {
   for (std::size_t i = 1; i < tasks_.size(); ++i)
     if (tasks_[i].link)
       tasks_[i].link->Say(
-          Order(kRunOrder, {std::to_string(tasks_[i].first), std::to_string(job.ranks)}, job));
+          Fields({kRunOrder, std::to_string(tasks_[i].first), std::to_string(job.ranks), way}));
     else
       Lose(&tasks_[i], take);
   RankTeam team(job, 0, own_.gpus);
@@ -204,22 +205,28 @@ void NodesLeader::StopAll() {
       if (!task.link->Await(kStopsWithin, &line)) task.link.reset();
 }
 
-RanksOutcome NodesLeader::RunAlone(const JobOfRanks& job_of) {
-  const RankJob own = job_of(own_.gpus);
-  SayAll(Order(kAloneOrder, {}, own));
-  RanksOutcome found = cudnn_ci::RunTogether(own);
-  found.text = NameOf(own_) + " alone: " + found.text;
+TasksAlone NodesLeader::RunAlone(const JobOfRanks& job_of, const std::string& way) {
+  const RankJob own = job_of(own_.gpus, way);
+  SayAll(Fields({kAloneOrder, way}));
+  TasksAlone alone;
+  RanksOutcome& worst = alone.worst;
+  worst = cudnn_ci::RunTogether(own);
+  worst.text = NameOf(own_) + " alone: " + worst.text;
   // Each has one limit for a hang and the time of its calls.
   const double patience = 3 * own.limit_s + kStopsWithin;
-  for (Task& task : tasks_) {
+  for (std::size_t i = 1; i < tasks_.size(); ++i) {
+    const Task& task = tasks_[i];
     std::string line;
-    if (!task.link || !task.link->Await(patience, &line)) continue;
     RanksOutcome other;
-    if (!ReadOutcome(line, &other) || !MayBeTheWays(other.end) || MayBeTheWays(found.end)) continue;
-    found = other;
-    found.text = NameOf(task.hello) + " alone: " + found.text;
+    if (!task.link || !task.link->Await(patience, &line) || !ReadOutcome(line, &other)) {
+      alone.unheard += (alone.unheard.empty() ? "" : ", ") + NameOf(task.hello);
+      continue;
+    }
+    if (!MayBeTheWays(other.end) || MayBeTheWays(worst.end)) continue;
+    worst = other;
+    worst.text = NameOf(task.hello) + " alone: " + worst.text;
   }
-  return found;
+  return alone;
 }
 
 void NodesLeader::Dismiss(const std::string& verdict) { SayAll(Fields({kVerdict}) + "\t" + verdict); }

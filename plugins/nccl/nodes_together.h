@@ -18,13 +18,20 @@ namespace cudnn_ci {
 
 // How tasks met.
 struct Meeting {
-  enum class End { kAllThere, kMissing, kMismatch };
+  enum class End { kAllThere, kMissing, kMismatch, kCannotListen };
   End end = End::kAllThere;
-  std::string text;  // who is missing, or does not fit the others
+  std::string text;  // who is missing, does not fit the others, or why task 0 cannot listen
 };
 
-// The job of so many ranks.
-using JobOfRanks = std::function<RankJob(int ranks)>;
+// The job of so many ranks by the way of this name.
+using JobOfRanks = std::function<RankJob(int ranks, const std::string& way)>;
+
+// What came of the tasks, each alone.
+struct TasksAlone {
+  // The first whose end may be the image's (MayBeTheWays), with its name, else that of task 0.
+  RanksOutcome worst;
+  std::string unheard;  // "task 2 on b": those that are gone or did not answer
+};
 
 // Task 0. One thread, in a process that forks ranks (RankTeam says what that asks for). Who does not know the
 // secret is sent away, unheard but for one short line.
@@ -40,10 +47,9 @@ class NodesLeader {
   // Of all tasks. Valid behind a meeting at which all were there.
   int ranks() const { return static_cast<int>(rank_names_.size()); }
   // Runs the job of ranks() ranks over all tasks, whose ranks have ended when it returns.
-  RanksOutcome RunTogether(const RankJob& job);
-  // Each task runs the job of its own GPUs, all at once: the first whose end may be the image's
-  // (MayBeTheWays), with its name, else that of task 0.
-  RanksOutcome RunAlone(const JobOfRanks& job_of);
+  RanksOutcome RunTogether(const JobOfRanks& job_of, const std::string& way);
+  // Each task runs the job of its own GPUs, all at once.
+  TasksAlone RunAlone(const JobOfRanks& job_of, const std::string& way);
   // Tells all others what came of it, in words that they know, and lets them go.
   void Dismiss(const std::string& verdict);
 

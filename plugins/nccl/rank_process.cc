@@ -136,26 +136,22 @@ class Rank {
     }
   }
 
-  // As nccl-tests does: by the clock, of runs one behind the other.
+  // As nccl-tests does with --blocking 1: each run is waited for, so that one of a slow network is no hang.
   void Time(const CollectiveSpec& spec) {
     if (!LacksFor(spec, nccl(), session_->ComputeCapability()).empty()) return;
-    Say(RankWord::kStep, spec.Text() + ", timed");
     const Operands operands = OperandsOf(spec, rank_);
     DeviceBuffers& memory = session_->memory();
     driver().Require(memory.Reserve({{"the input", operands.inputs[0].Bytes(), BufferSpec::Role::kInput},
                                      {"the output", operands.outputs[0].Bytes(), BufferSpec::Role::kInput}}),
                      "cuMemAlloc");
-    Clock::time_point start;
+    std::chrono::duration<double> took{};
     for (int run = 0; run < kWarmUps + kTimedRuns; ++run) {
-      if (run == kWarmUps) {
-        Wait(spec.Call());
-        start = Clock::now();
-      }
+      Say(RankWord::kStep, spec.Text() + ", timed");
+      const Clock::time_point start = Clock::now();
       CallCollective(spec, rank_, nccl(), comm_, driver(), memory.Pointer(0), memory.Pointer(1), stream_);
-      while (!nccl().IsDone(comm_, spec.Call())) std::this_thread::yield();
+      Wait(spec.Call(), std::chrono::microseconds(0));
+      if (run >= kWarmUps) took += Clock::now() - start;
     }
-    Wait(spec.Call(), std::chrono::microseconds(0));
-    const std::chrono::duration<double> took = Clock::now() - start;
     char words[160];
     std::snprintf(words, sizeof words, "%s %.0f %.9g %.9g", spec.Name(), spec.MostBytes(), BusFactor(spec),
                   took.count() / kTimedRuns);

@@ -4,29 +4,25 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
-#include "base/path.h"
+#include "nccl/forked.h"
 #include "nccl/rank_process.h"
 
 namespace cudnn_ci {
 namespace {
 
 constexpr std::size_t kMostLine = 64 << 10;  // bytes
-
-// The worker's channel to the harness, other ranks' and the leader's own sockets are none of a rank's.
-void CloseAllBut(int own) {
-  for (const std::string& name : NamesIn("/proc/self/fd"))
-    if (const int fd = std::atoi(name.c_str()); fd > STDERR_FILENO && fd != own) close(fd);
-}
+constexpr std::chrono::seconds kEndsWithin{5};
 
 std::string HowEnded(int status) {
   if (WIFSTOPPED(status)) return "was stopped by signal " + std::to_string(WSTOPSIG(status));
@@ -55,15 +51,11 @@ void RankTeam::Fork(int rank, Member* member) {
   member->channel = ends[0];
   const int own = ends[1];
   fflush(stdout);
-  const pid_t leader = getpid();
-  member->pid = fork();
+  member->pid = ForkWith(own);
   const int error = errno;
   if (member->pid != 0) close(own);
   if (member->pid < 0) throw std::runtime_error(std::string("fork: ") + strerror(error));
   if (member->pid > 0) return static_cast<void>(fcntl(ends[0], F_SETFL, O_NONBLOCK));
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != leader) _exit(0);
-  CloseAllBut(own);
   RunRank(job_, rank, rank - first_, own);
 }
 
@@ -111,10 +103,15 @@ void RankTeam::EndAll() {
     if (member.pid > 0 && !member.ended) kill(member.pid, SIGKILL);
   for (Member& member : members_) {
     if (member.channel >= 0) close(member.channel);
-    if (member.pid <= 0 || member.ended) continue;
-    while (waitpid(member.pid, nullptr, 0) < 0 && errno == EINTR) {
+    // One that waits in the driver for a wedged GPU does not end: what is known of the others is told all the
+    // same.
+    for (const auto until = std::chrono::steady_clock::now() + kEndsWithin;
+         member.pid > 0 && !member.ended;) {
+      const pid_t ended = waitpid(member.pid, nullptr, WNOHANG);
+      member.ended =
+          ended == member.pid || (ended < 0 && errno != EINTR) || std::chrono::steady_clock::now() > until;
+      if (!member.ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    member.ended = true;
   }
 }
 

@@ -85,7 +85,7 @@ TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
   Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
   EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(AnyOf(HasSubstr("NVLink"), HasSubstr("GPU 0 "))));
   for (const auto& [variable, value, words] :
-       {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 2 of 18 NVLinks down"),
+       {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 16 NVLinks up, and another GPU 18"),
         std::tuple("FAKE_FABRIC", "3,1", "which the fabric manager makes: GPU 1"),
         std::tuple("FAKE_FABRIC_STATUS", "999,0", "which the fabric manager makes: GPU 0"),
         std::tuple("FAKE_RECOVERY", "1,0", "GPU 0 needs a reset"),

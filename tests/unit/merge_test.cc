@@ -146,6 +146,7 @@ TEST(MergeShards, AllOfThemAreTheWholeRun) {
 Shard Node(int index) {
   Shard node(index, 2, {0, 1, 2, 3});
   node.b.run.partial = {{NoticeCode::kNode, {{"index", int64_t{index}}, {"count", int64_t{2}}}}};
+  node.b.run.devices = {{"gpu0", "GPU-" + std::to_string(index), "H100", "9.0"}};
   return node;
 }
 
@@ -162,7 +163,10 @@ TEST(MergeShards, NodesHaveAllCasesAndWhatTheyFindAlikeStandsOnce) {
   EXPECT_THAT(details, testing::UnorderedElementsAre("alike", "its own"));
   EXPECT_THAT(DetailsOf(SummaryOf(MergeOf({Node(2)})), "part-missing"),
               testing::ElementsAre("node 1/2 is missing: of 2 nodes there is 1"));
-  EXPECT_THAT(MergeOf({Node(1), Shard(2, 2, {0, 1})}).error(), HasSubstr("node 1/2 and shard 2/2"));
+  EXPECT_FALSE(MergeOf({Node(1), Shard(2, 2, {0, 1})}).ok());
+  Shard twice = Node(2);
+  twice.b.run.devices = Node(1).b.run.devices;
+  EXPECT_FALSE(MergeOf({Node(1), twice}).ok()) << "another node was left out";
 }
 
 TEST(MergeShards, TheDigestIsTheEnginesOnlyWhereEveryEngineHasSaidSo) {

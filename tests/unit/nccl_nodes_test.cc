@@ -74,6 +74,14 @@ TEST(NodePlaceTest, WhatIsNoPlaceSaysWhatItLacks) {
 }
 
 // "none" is what torchrun calls every launch without a name.
+// torchrun's agent listens there itself.
+TEST(NodePlaceTest, APortOfTheLaunchersOwnIsNotTaken) {
+  const Variables agent = With(kTorch, {{"MASTER_PORT", "29500"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  EXPECT_NE(Place(agent).port, 29500);
+  EXPECT_GE(Place(agent).port, 12000);
+  EXPECT_EQ(Place(With(agent, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).port, 29500);
+}
+
 TEST(NodePlaceTest, AWordThatAllLaunchesHaveIsNoSecret) {
   Variables torchrun = kTorch;
   torchrun.erase("CUDNN_CI_NODES_TOKEN");
@@ -119,12 +127,6 @@ TEST(NodeWords, OnlyWhoKnowsTheSecretIsTaken) {
   EXPECT_FALSE(ReadAnswer("other", "nonce0", "nonce", answer, &refusal));
   EXPECT_FALSE(ReadAnswer("secret", "nonce0", "nonce2", answer, &refusal));
   EXPECT_NE(FreshNonce(), FreshNonce());
-}
-
-// Task 0 chooses the way; what a rank loads is the image's.
-TEST(NodeWords, AnOrderSetsNothingButTheWay) {
-  EXPECT_EQ(SettingsOf({"run", "LD_PRELOAD=/tmp/a.so", "NCCL_NET=Socket", "NCCL_NET_PLUGIN=/tmp/a.so"}, 1),
-            (std::map<std::string, std::string>{{"NCCL_NET", "Socket"}}));
 }
 
 TEST(NodeWords, WhoDoesNotFitIsTold) {
@@ -175,9 +177,6 @@ TEST(RanksEndTest, WhatTellsNothingOfAWay) {
 
 TEST(NodeWords, AFieldCannotBeTwo) {
   EXPECT_EQ(FieldsOf(Fields({"rank", "1", "a\tb\nc"})).size(), 3u);
-  RankJob job;
-  job.environment = {{"NCCL_NET", "Socket"}};
-  EXPECT_EQ(SettingsOf(FieldsOf(Order(kRunOrder, {"2", "4"}, job)), 3), job.environment);
   RanksOutcome outcome;
   EXPECT_FALSE(ReadOutcome("alone\t99\t1\tx\ty", &outcome));
 }

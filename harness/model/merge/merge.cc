@@ -33,6 +33,18 @@ std::string ShardText(const RunStarted& run, int index) {
 }
 std::string ShardText(const RunStarted& run) { return ShardText(run, run.shard_index); }
 
+// A machine that was two nodes has left another one out.
+Status CheckOwnGpus(const Part& a, const Part& b) {
+  if (!IsNode(a.run())) return {};
+  for (const DeviceInfo& one : a.run().devices)
+    for (const DeviceInfo& other : b.run().devices)
+      if (!one.uuid.empty() && one.uuid == other.uuid)
+        return Error{a.name() + " and " + b.name() + " are " + ShardText(a.run()) + " and " +
+                     ShardText(b.run()) + " and have both judged " + one.uuid +
+                     ": start one task on each node, and each with GPUs of its own"};
+  return {};
+}
+
 Status CheckShards(const std::vector<Part>& parts) {
   std::map<int, const Part*> by_index;
   for (const Part& part : parts) {
@@ -59,6 +71,9 @@ Status CheckShards(const std::vector<Part>& parts) {
     if (Status same = CheckSameRun(parts[i - 1], parts[i]); !same) return same;
   for (const Part& part : parts)
     if (Status same = CheckSameRun(FirstPlanned(parts), part); !same) return same;
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (Status own = CheckOwnGpus(parts[j], parts[i]); !own) return own;
   return {};
 }
 
