@@ -224,6 +224,14 @@ TEST_F(KnowledgeRunTest, TheExamplesOfThePageAreTakenAsPrinted) {
   EXPECT_THAT(r.out, HasSubstr("known_regressions acme_nccl_alltoall"));
 }
 
+TEST_F(KnowledgeRunTest, TheCodeOfSeveralAdaptersIsNamedOnce) {
+  const std::string folder = CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/adapters";
+  const GateResult r = Run(Entry("driver.load"), {"--knowledge", folder, "--allow-adapters"});
+  int named = 0;
+  for (const json& file : r.report["judged"]["knowledge"]) named += file["path"] == folder + "/acme.py";
+  EXPECT_EQ(named, 1);
+}
+
 TEST_F(KnowledgeRunTest, TheVariableNamesItAsWell) {
   KnowAcme("must");
   Set("CUDNN_CI_KNOWLEDGE", gate().Path("team"));

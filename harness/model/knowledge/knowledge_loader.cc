@@ -227,8 +227,11 @@ class Loader {
                         "an adapter has at most " + std::to_string(kMaxAdapterLines) +
                             " lines that are not empty, this one has " + std::to_string(written));
     if (!IsPlainText(*code)) return AddProblem(&problems_, {path, 0, 0}, "an adapter is printable ASCII");
-    knowledge_.files.insert(knowledge_.files.end() - 1,
-                            {"cudnn-ci/adapter", of_row.as_of, path, Sha256Hex(*code), of_row.from});
+    const bool is_named = std::any_of(knowledge_.files.begin(), knowledge_.files.end(),
+                                      [&](const KnowledgeFile& file) { return file.path == path; });
+    if (!is_named)
+      knowledge_.files.insert(knowledge_.files.end() - 1,
+                              {"cudnn-ci/adapter", of_row.as_of, path, Sha256Hex(*code), of_row.from});
     row->values["sha256"] = Sha256Hex(*code);
     nlohmann::ordered_json entry = nlohmann::ordered_json::parse(row->entry);
     entry[kAdapterCode] = *code;
