@@ -3,6 +3,7 @@
 #include <cudnn_ci/check.hpp>
 
 #include <chrono>
+#include <future>
 #include <string>
 
 #include "nccl/findings.h"
@@ -31,11 +32,11 @@ class Life {
     IfThere([&] { Split(); });
     IfThere([&] {
       ctx_.Step("ncclCommFinalize");
-      nccl_.Finalize(comm_);
-      Await(comm_, "ncclCommFinalize");
+      for (const NcclApi::Comm comm : {part_, comm_})
+        if (comm) Finalize(comm);
     });
     ctx_.Step("ncclCommDestroy");
-    nccl_.Destroy(comm_);
+    Destroy();
   }
 
  private:
@@ -79,9 +80,19 @@ class Life {
     Await(comm_, "ncclCommSplit");
     Await(part_, "ncclCommSplit");
     JudgeIdentity(part_, "the part");
-    nccl_.Finalize(part_);
-    Await(part_, "ncclCommFinalize");
-    nccl_.Destroy(part_);
+  }
+
+  void Finalize(NcclApi::Comm comm) {
+    nccl_.Finalize(comm);
+    Await(comm, "ncclCommFinalize");
+  }
+
+  // Both at a time: each waits up to half a second for a thread of NCCL's own, which looks up that often.
+  void Destroy() {
+    std::future<void> of_part;
+    if (part_) of_part = std::async(std::launch::async, [&] { nccl_.Destroy(part_); });
+    nccl_.Destroy(comm_);
+    if (part_) of_part.get();
   }
 
   Context& ctx_;

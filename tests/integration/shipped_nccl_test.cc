@@ -174,7 +174,8 @@ TEST_F(Nccl, AnAverageOfEightBitFloatsIsTheMatrixsFault) {
 
 TEST_F(Nccl, ACommunicatorThatIsNotOneIsRed) {
   for (const auto& [fault, words] : {std::pair("count", "says that it is rank 0 of 2"),
-                                     std::pair("call:ncclCommDestroy:0:3", "ncclCommDestroy: 3")}) {
+                                     std::pair("call:ncclCommDestroy:1:3", "ncclCommDestroy: 3"),
+                                     std::pair("call:ncclCommDestroy:2:3", "ncclCommDestroy: 3")}) {
     Set("FAKE_NCCL_FAULT", fault);
     const CheckOutcome r = Check("nccl.init");
     EXPECT_THAT(r.Slugs(), ::testing::Contains("nccl-init-failed")) << fault << ::testing::PrintToString(r);
