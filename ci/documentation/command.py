@@ -10,11 +10,11 @@ import tempfile
 
 from bundling import archive, command
 
-from . import choices, findings_pages, matrix_keys, pages, sdk_pages
+from . import choices, findings_pages, matrix_keys, pages, program_pages, sdk_pages
 
 DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, all findings and what leads
-to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, and the gallery, where one is
-given. A folder of files that a browser reads without a server and without a network; the search works too. The navigation is the contents
+to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, all options and checks from the
+program, where one is given, and the gallery, where one is given. A folder of files that a browser reads without a server and without a network; the search works too. The navigation is the contents
 of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs `ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
 Exit status: 0, or 2 when something is missing or a page is wrong"""
@@ -44,9 +44,10 @@ def configuration(work, nav, version):
                            "links": {"not_found": "warn", "anchors": "warn", "absolute_links": "warn", "unrecognized_links": "warn"}}}
 
 
-def write_pages(root, folder, gallery=None):
-    """The input of mkdocs; returns its nav. `gallery`: a folder that `ci/gallery draw` made."""
-    sources, made = {**pages.sources(root), **pages.of_gallery(gallery)}, pages.generated(root)
+def write_pages(root, folder, gallery=None, program=None):
+    """The input of mkdocs; returns its nav. `gallery`: a folder that `ci/gallery draw` made. `program`: the cudnn-ci of an installed tree."""
+    said = program_pages.written_by(program) if program else {}
+    sources, made = {**pages.sources(root), **pages.of_gallery(gallery)}, {**pages.generated(root), **{name: program_pages.PLACES[name] for name in said}}
     places = {**sources, **made}
     findings = findings_pages.read(root)
     for source, place in places.items():
@@ -59,6 +60,8 @@ def write_pages(root, folder, gallery=None):
             text = matrix_keys.page_of((root / source).read_text(encoding="utf-8"))
         elif source.startswith(choices.FOLDER):
             text = choices.page_of((root / source).read_text(encoding="utf-8"))
+        elif source in said:
+            text = said[source]
         elif place in findings_pages.PAGES:
             text = findings_pages.PAGES[place](findings)
         elif source in made:
@@ -98,20 +101,20 @@ def mkdocs(cache):
     return program
 
 
-def make(root, out, gallery=None):
-    """Makes the site in the folder `out`, which is made anew, and returns it. `gallery`: as write_pages has it."""
+def make(root, out, gallery=None, program=None):
+    """Makes the site in the folder `out`, which is made anew, and returns it. `gallery`, `program`: as write_pages has them."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
-    program = mkdocs(cache)
+    generator = mkdocs(cache)
     if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):
         raise pages.Failure(f"{out} is no site that could be replaced")
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        nav = write_pages(root, work / "pages", gallery)
+        nav = write_pages(root, work / "pages", gallery, program)
         config = work / "mkdocs.yml"
         config.write_text(json.dumps(configuration(work, nav, command.version_of(root))), encoding="utf-8")
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(command.date_of(root)), "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"}
         # Not --quiet: a warning that is not printed is not counted either.
-        run = subprocess.run([program, "build", "--config-file", config], env=environment, stdout=subprocess.PIPE,
+        run = subprocess.run([generator, "build", "--config-file", config], env=environment, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, check=False)
         if run.returncode != 0:
             said = "\n".join(line for line in run.stdout.splitlines() if line and not line.startswith(("INFO", "DEBUG")))
@@ -129,14 +132,15 @@ def main(words):
     parser.add_argument("--out", metavar="DIR", default="build-site", help="where it goes (default: %(default)s)")
     parser.add_argument("--archive", metavar="FILE", help="also a .tar.gz of it, with one folder named as the file")
     parser.add_argument("--gallery", metavar="DIR", type=pathlib.Path, help="also show the pictures of report pages that `ci/gallery draw` put there")
+    parser.add_argument("--program", metavar="FILE", type=pathlib.Path, help="the bin/cudnn-ci of an installed tree: also show all its options and checks")
     arguments = parser.parse_args(words)
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     try:
-        out = make(root, pathlib.Path(arguments.out), arguments.gallery)
+        out = make(root, pathlib.Path(arguments.out), arguments.gallery, arguments.program)
         print(f"{out}/index.html")
         if arguments.archive:
             print(archive.write(out, pathlib.Path(arguments.archive), command.date_of(root)))
-    except (pages.Failure, command.build.Failure, OSError) as error:
+    except (pages.Failure, command.build.Failure, OSError, subprocess.CalledProcessError) as error:
         print(f"ci/site: {error}", file=sys.stderr)
         return 2
     return 0

@@ -72,17 +72,23 @@ def gather(root, out, source, given, gallery=None):
         shutil.copyfile(given / name, out / name)
         return
     with tempfile.TemporaryDirectory() as folder:
-        made = site.make(root, pathlib.Path(folder) / name.removesuffix(".tar.gz"), gallery)
+        tree = tree_of(out, source.version, pathlib.Path(folder))
+        made = site.make(root, pathlib.Path(folder) / name.removesuffix(".tar.gz"), gallery, tree / "bin/cudnn-ci")
         archive.write(made, out / name, source.date)
+
+
+def tree_of(out, version, folder):
+    """The archive for this machine, unpacked below a folder: its program prints the manual page and what the site has of options and checks."""
+    path = out / artifacts.archive_name(version, platform.machine())
+    if not path.is_file():
+        raise artifacts.Failure(f"no archive for this machine ({platform.machine()}), whose program prints the manual page")
+    return check.unpack(path, folder)
 
 
 def manual_of(out, version):
     """The manual page, as the archive for this machine prints it."""
-    path = out / artifacts.archive_name(version, platform.machine())
-    if not path.is_file():
-        raise artifacts.Failure(f"no archive for this machine ({platform.machine()}), whose program prints the manual page")
     with tempfile.TemporaryDirectory() as folder:
-        tree = check.unpack(path, pathlib.Path(folder))
+        tree = tree_of(out, version, pathlib.Path(folder))
         return check.run([tree / "bin/cudnn-ci", "manual", "man"], "cudnn-ci manual man")
 
 

@@ -143,8 +143,8 @@ std::string ManPage(const CLI::App& app, const std::string& version) {
   const size_t exit = description.find("Exit: ");
   std::string out = ".\\\" Made by cudnn-ci manual man.\n.TH CUDNN\\-CI 1 \"\" \"" +
                     Roff("cudnn-ci " + version) + "\" \"User Commands\"\n.SH NAME\n" + Roff("cudnn-ci") +
-                    " \\- gate in front of a container image registry\n" + ".SH SYNOPSIS\n.nh\n.ad l\n" +
-                    RoffSynopsis(app, app.get_name());
+                    " \\- test of a CUDA container image before it is pushed\n" +
+                    ".SH SYNOPSIS\n.nh\n.ad l\n" + RoffSynopsis(app, app.get_name());
   for (const CLI::App* command : CommandsOf(app))
     out += RoffSynopsis(*command, app.get_name() + " " + command->get_name());
   out += ".ad b\n.hy\n.SH DESCRIPTION\n" + Roff(std::string(Trim(description.substr(0, exit)))) +
@@ -156,9 +156,8 @@ std::string ManPage(const CLI::App& app, const std::string& version) {
     if (command->get_name() == "run") out += RoffLauncher();
   }
   out += ".SH EXIT STATUS\n" + Roff(CleanLine(description.substr(exit + 6), 1000)) + "\n";
-  return out +
-         ".SH SEE ALSO\nThe installed tree has README.md, the design and a description of matrices in\n" +
-         Roff("share/doc/cudnn-ci") + " and " + Roff("matrices/README.md") + ".\n";
+  return out + ".SH SEE ALSO\nThe installed tree has all documents in " + Roff("share/doc/cudnn-ci") +
+         "; the format of a matrix is in " + Roff("matrices/README.md") + " there.\n";
 }
 
 }  // namespace cudnn_ci

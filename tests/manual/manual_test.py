@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The manual page of an installed tree: it is what its program makes, tells of every option that its --help tells of, and
-groff reads it without a warning. The documents tell of every option too.
+groff reads it without a warning. The site's page of options, which is made of it, tells of every option too.
 
 usage: manual_test.py --tree DIR [ARGUMENTS FOR unittest...]
 """
@@ -12,8 +12,11 @@ import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "ci"))
+
+from documentation import program_pages  # noqa: E402: found by the line above
+
 TREE = pathlib.Path()
-DOCUMENTS = pathlib.Path(__file__).resolve().parent.parent.parent / "harness/docs"
 
 
 def tool(*words):
@@ -74,12 +77,15 @@ class ManPage(unittest.TestCase):
             self.assertRegex(line, r"^(\.(TH|SH|SS|TP|PP|br|nh|hy|ad|\\\").*|[^.'].*|)$")
 
 
-class Documents(unittest.TestCase):
-    def test_tell_of_every_option_of_every_command(self):
-        text = "".join((DOCUMENTS / name).read_text(encoding="utf-8") for name in ("reference.md", "command-line.md"))
-        for option in set().union(*map(options, commands())) - {"--help"}:
-            with self.subTest(option=option):
-                self.assertTrue(re.search(re.escape(option) + r"(?![a-z-])", text))
+class PageOfOptions(unittest.TestCase):
+    def test_tells_of_every_option_of_every_command(self):
+        parts = re.split(r"^## cudnn-ci *(.*)$", program_pages.options_page(page()), flags=re.MULTILINE)
+        of_command = dict(zip(parts[1::2], parts[2::2]))
+        self.assertEqual(set(of_command), set(commands()))
+        for command, text in of_command.items():
+            for option in options(command):
+                with self.subTest(command=command, option=option):
+                    self.assertRegex(text, re.escape(option) + r"(?![a-z-])")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ci/site gives to its renderer: rewritten links, the navigation, the keys of a matrix, the SDK's pages. Needs no renderer."""
+"""What ci/site gives to its renderer: rewritten links, the navigation, the keys of a matrix, the SDK's pages, options and checks. Needs no renderer."""
 import json
 import pathlib
 import re
@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import headers, hooks, matrix_keys, pages, sdk_pages  # noqa: E402: found by the line above
+from documentation import headers, hooks, matrix_keys, pages, program_pages, sdk_pages  # noqa: E402: found by the line above
 
 HEADERS = ROOT / pages.HEADERS
 
@@ -162,6 +162,26 @@ class Hooks(unittest.TestCase):
         self.assertEqual(hooks.labelled(short), short)
         self.assertIn('<table class="stacked">', hooks.labelled(short.replace("y", "y" * 60)))
         self.assertIn('<td data-label="b">yyy', hooks.labelled(short.replace("y", "y" * 60)))
+
+
+class OfTheProgram(unittest.TestCase):
+    def test_a_manual_page_is_a_table_for_each_command(self):
+        roff = (".TH X\n.SH OPTIONS\n.TP\n\\fB\\-\\-device\\fR \\fIall|N\\fR\nwhich\nGPUs\n.SH COMMANDS\n.SS copy\\-to\ncopies *all*\n.PP\n"
+                "As above: \\fB\\-\\-help\\fR.\n.SH EXIT STATUS\n0\n")
+        text = program_pages.options_page(roff)
+        self.assertIn("\n## cudnn-ci\n\n| option | meaning |\n|---|---|\n| `--device all\\|N` | which GPUs |\n", text)
+        self.assertIn("\n## cudnn-ci copy-to\n\ncopies \\*all\\*\n\nAs above: --help.\n", text)
+
+    def test_checks_are_told_of_with_their_parameters_once(self):
+        flags = {"devices": "one", "per_subject": True, "requires": ["a.b"], "judges": ["image.cudnn"], "params": [
+            {"name": "n", "type": "integer", "summary": "how many", "default": 3}, {"name": "s", "type": "string", "allowed": ["x", "y_z"]}]}
+        plain = {**flags, "per_subject": False, "requires": [], "judges": [], "devices": "none"}
+        text = program_pages.checks_page(json.dumps({"plugins": [{"name": "p", "summary": "all of it", "checks": [
+            {"name": "p.one", "summary": "first_one", **flags}, {"name": "p.two", "summary": "second", **plain}]}]}))
+        self.assertIn("\n## p\n\nAll of it.\n\n### p.one\n\nFirst\\_one. It runs on each GPU, for each subject. It requires `a.b`. "
+                      "It proves the promise `image.cudnn`.\n", text)
+        self.assertIn("\n| `n` | integer; default `3` | how many |\n| `s` | `x`, `y_z`; required |  |", text)
+        self.assertIn("\n### p.two\n\nSecond. It uses no GPU. Its parameters are those of [p.one](#pone).", text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """The documentation site as ci/site makes it: no dead link or anchor, nothing from a network, every row of errors.md in the search, the
-same bytes each time, and an error for what is wrong. Without `ci/deps site`: exit 77."""
+same bytes each time, and an error for what is wrong. Without `ci/deps site`: exit 77.
+
+usage: site_test.py --program FILE    the bin/cudnn-ci of an installed tree
+"""
+import argparse
 import hashlib
 import html.parser
 import json
@@ -18,8 +22,9 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import command, findings_pages, hooks, pages  # noqa: E402: found by the line above
+from documentation import command, findings_pages, hooks, pages, program_pages  # noqa: E402: found by the line above
 
+PROGRAM = None
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
 
 
@@ -65,7 +70,7 @@ class Site(unittest.TestCase):
         cls.folder = pathlib.Path(temporary.name)
         cls.site = cls.folder / "site"
         cls.archive = cls.folder / "one.tar.gz"
-        run = build(cls.site, "--archive", cls.archive, SOURCE_DATE_EPOCH="1700000000")
+        run = build(cls.site, "--archive", cls.archive, "--program", PROGRAM, SOURCE_DATE_EPOCH="1700000000")
         assert run.returncode == 0, run.stdout + run.stderr
         cls.pages = {path.relative_to(cls.site).as_posix(): Page(path) for path in sorted(cls.site.rglob("*.html"))}
 
@@ -76,7 +81,7 @@ class Site(unittest.TestCase):
         return os.path.normpath(pathlib.PurePosixPath(page).parent / target) if target else page, urllib.parse.unquote(anchor)
 
     def test_every_document_is_a_page(self):
-        for source, place in {**pages.sources(ROOT), **pages.generated(ROOT)}.items():
+        for source, place in {**pages.sources(ROOT), **pages.generated(ROOT), **program_pages.PLACES}.items():
             self.assertTrue((self.site / re.sub(r"\.md$", ".html", place)).is_file(), source)
         self.assertGreater(len(self.pages), 35)
 
@@ -148,7 +153,7 @@ class Site(unittest.TestCase):
 
     def test_the_same_sources_give_the_same_bytes(self):
         other = self.folder / "elsewhere/site"
-        run = build(other, "--archive", self.folder / "two.tar.gz", SOURCE_DATE_EPOCH="1700000000", TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7")
+        run = build(other, "--archive", self.folder / "two.tar.gz", "--program", PROGRAM, SOURCE_DATE_EPOCH="1700000000", TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(hashlib.sha256((self.folder / "two.tar.gz").read_bytes()).hexdigest(), hashlib.sha256(self.archive.read_bytes()).hexdigest())
 
@@ -206,4 +211,8 @@ if __name__ == "__main__":
     if not (CACHE / "site/bin/mkdocs").is_file():
         print("skipped: no mkdocs: run ci/deps site")
         sys.exit(77)
-    unittest.main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    known, rest = parser.parse_known_args()
+    PROGRAM = known.program
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -5,7 +5,7 @@
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL PATTERN README.md EXCLUDE)
 install(DIRECTORY knowledge/ DESTINATION knowledge PATTERN README.md EXCLUDE)
 install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(PROGRAMS ci/present.py DESTINATION libexec RENAME cudnn-ci-present)
