@@ -90,8 +90,10 @@ std::string BytesOf(const T& value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// An ELF file with two tables of so many empty symbols each, and behind them the one of "f" at 0x100.
-std::string FileOf(const Scratch& scratch, uint64_t symbols) {
+// An ELF file with tables of so many empty symbols each, two and `more`, and behind them the one of "f" at
+// 0x100.
+std::string FileOf(const Scratch& scratch, uint64_t symbols, uint16_t more = 0,
+                   unsigned char type = STT_FUNC) {
   const uint64_t table = 4096, table_bytes = symbols * sizeof(Elf64_Sym);
   Elf64_Ehdr header{};
   memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -99,7 +101,7 @@ std::string FileOf(const Scratch& scratch, uint64_t symbols) {
   header.e_phoff = 64;
   header.e_phnum = 1;
   header.e_shoff = 128;
-  header.e_shnum = 3;
+  header.e_shnum = 3 + more;
   Elf64_Phdr segment{};
   segment.p_type = PT_LOAD;
   segment.p_filesz = 4096;
@@ -114,13 +116,14 @@ std::string FileOf(const Scratch& scratch, uint64_t symbols) {
   second.sh_size = table_bytes + sizeof(Elf64_Sym);
   Elf64_Sym symbol{};
   symbol.st_name = 1;
-  symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, type);
   symbol.st_shndx = 1;
   symbol.st_value = 0x100;
   symbol.st_size = 0x10;
   std::string head = BytesOf(header) + BytesOf(segment);
   head.resize(128);
   head += BytesOf(strings) + BytesOf(first) + BytesOf(second);
+  for (uint16_t i = 0; i < more; ++i) head += BytesOf(first);
   head.resize(2048);
   head += std::string("\0f\0", 3);
   std::ofstream file(scratch.Write("many", head), std::ios::binary | std::ios::in);
@@ -156,6 +159,13 @@ TEST(ElfObjectTest, HasTheBytesOfAnObject) {
     std::ofstream(scratch.File("cut"), std::ios::binary) << bytes.substr(0, size);
     EXPECT_EQ(ElfObjectBytes(scratch.File("cut"), "kCudnnCiTestRelease", 12), "") << size;
   }
+}
+
+// However many tables an image's file has.
+TEST(ElfObjectTest, SymbolsBeyondTheBudgetAreNotLookedAt) {
+  const Scratch scratch;
+  EXPECT_EQ(ElfObjectBytes(FileOf(scratch, 1 << 20, 1, STT_OBJECT), "f", 16).size(), 16U);
+  EXPECT_EQ(ElfObjectBytes(FileOf(scratch, 1 << 20, 3, STT_OBJECT), "f", 16), "");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace cudnn_ci {
 
-// Of a table of symbols that is kept; of all tables of a file in which addresses are looked up.
+// Of a table of symbols that is kept; of all tables of a file in which addresses or an object are looked up.
 inline constexpr uint64_t kMostElfSymbols = 1 << 21, kMostElfSymbolsSearched = 4 << 20;
 inline constexpr uint64_t kMostElfNameBytes = 128 << 20;  // of a table of symbols' names
 inline constexpr uint64_t kMostElfSegments = 4096;        // among which each address is looked up

@@ -36,15 +36,18 @@ std::string ElfObjectBytes(const std::string& file, const std::string& name, std
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return "";
   const auto segments = bytes->Table<Elf64_Phdr>(header.e_phoff, header.e_phnum, kMostElfSegments);
   const auto sections = bytes->Table<Elf64_Shdr>(header.e_shoff, header.e_shnum, kMostElfSections);
+  uint64_t left = kMostElfSymbolsSearched;
   for (const uint32_t type : {uint32_t{SHT_SYMTAB}, uint32_t{SHT_DYNSYM}})
     for (const Elf64_Shdr& table : sections) {
       if (table.sh_type != type || table.sh_link >= sections.size()) continue;
       const Elf64_Shdr& link = sections[table.sh_link];
       const ByteSource names = bytes->Part(link.sh_offset, link.sh_size);
       const uint64_t count = std::min<uint64_t>(table.sh_size / sizeof(Elf64_Sym), kMostElfSymbols);
-      for (uint64_t at = 0; at < count; at += kAtOnce) {
-        const auto symbols = bytes->Table<Elf64_Sym>(table.sh_offset + at * sizeof(Elf64_Sym),
-                                                     std::min(kAtOnce, count - at), kAtOnce);
+      uint64_t some = 0;
+      for (uint64_t at = 0; at < count && left > 0; at += some) {
+        some = std::min({kAtOnce, count - at, left});
+        left -= some;
+        const auto symbols = bytes->Table<Elf64_Sym>(table.sh_offset + at * sizeof(Elf64_Sym), some, kAtOnce);
         if (symbols.empty()) break;
         for (const Elf64_Sym& symbol : symbols)
           if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size == size &&
