@@ -40,15 +40,6 @@ class FilesJudge {
     });
   }
 
-  // A package that holds libraries of NVIDIA's and nothing else.
-  bool IsOfLibraries(const Package& package) const {
-    return std::any_of(
-        rules_.gpu_libraries.begin(), rules_.gpu_libraries.end(), [&](const GpuLibrary& library) {
-          return package.name == library.package ||
-                 package.name.compare(0, library.package.size() + 3, library.package + "-cu") == 0;
-        });
-  }
-
   InstalledPackage AsInstalled(const Package& package) const {
     return {Manager::kPip, package.name, package.version, PythonOf(DirectoryOf(package.records))};
   }
@@ -81,7 +72,9 @@ class FilesJudge {
   // A library that nobody requires is missed by nobody; code of which one half is another build's is told in
   // any case.
   void JudgeOverlap(const Package& loser, const Package& winner, std::string what) {
-    if (IsOfLibraries(loser) && WhoRequires(image_.packages, &requirements_, loser, false).empty()) return;
+    if (rules_.IsOfLibraries(loser.name) &&
+        WhoRequires(image_.packages, &requirements_, loser, false).empty())
+      return;
     Overlap overlap = DescribeOverlap(image_.packages, &requirements_, loser, winner);
     what += overlap.words;
     std::string line = std::move(overlap.line);
@@ -114,9 +107,9 @@ class FilesJudge {
   // one of another size is another release's, copied over it.
   void JudgeChanged(const ChangedFiles& changed) {
     const Package& package = changed.package;
-    if (!IsForGpus(package) && !IsOfLibraries(package)) return;
+    if (!IsForGpus(package) && !rules_.IsOfLibraries(package.name)) return;
     if (!IsTrusted(package)) return;
-    const bool of_libraries = IsOfLibraries(package);
+    const bool of_libraries = rules_.IsOfLibraries(package.name);
     faults_.push_back(
         {of_libraries ? kPackageLibraryChanged : kPackageFileChanged,
          "of another size than " + package.Text() + " has recorded: " + Files(changed.files, changed.count),
@@ -168,7 +161,7 @@ class FilesJudge {
   void JudgeGone(const GoneFiles& gone) {
     const Package& package = gone.package;
     if (!IsTrusted(package)) return;
-    if (IsOfLibraries(package)) return JudgeGoneLibraries(gone);
+    if (rules_.IsOfLibraries(package.name)) return JudgeGoneLibraries(gone);
     if (gone.there == 0) return;
     if (!IsForGpus(package) && !HasBuildsForCuda(gone)) {
       if (const std::string module = ImportThatFails(gone); !module.empty())

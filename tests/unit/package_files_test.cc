@@ -39,9 +39,8 @@ class PackageFilesTest : public SymbolsJudgeTest {
     text << file.rdbuf();
     return path + ",sha256=" + Base64(Sha256Hex(text.str())) + "," + std::to_string(text.str().size()) + "\n";
   }
-  std::vector<PackageFault> Faults() {
-    return JudgePackageFiles(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""), rules_);
-  }
+  ImageFiles Image() { return FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""); }
+  std::vector<PackageFault> Faults() { return JudgePackageFiles(Image(), rules_); }
   static std::string Base64(const std::string& hex) {
     const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     std::string text;
@@ -327,7 +326,8 @@ TEST_F(PackageFilesTest, WhatLacksAnotherMajorIsOfThePackageThatReplacedTheOneTh
   Write(site_ + "acme_cuda13x-1.1.dist-info/RECORD", Row("acme/_fft.so"));
   const SymbolJudgement judgement = Judge();
   ASSERT_THAT(Kinds(judgement), ElementsAre(SymbolFaultKind::kOtherMajor));
-  EXPECT_THAT(judgement.faults[0].detail, HasSubstr("_fft.so (acme-cuda13x 1.1)"));
+  EXPECT_EQ(judgement.faults[0].asker, Path(extension));
+  EXPECT_EQ(Image().BroughtBy(Path(extension)), "acme-cuda13x 1.1");
   const std::string pip = Path("venv/bin/python") + " -m pip ";
   EXPECT_EQ(judgement.faults[0].line, "RUN " + pip + "uninstall -y acme-cuda12x acme-cuda13x && " + pip +
                                           "install --no-deps acme-cuda12x==1.0");
@@ -336,27 +336,49 @@ TEST_F(PackageFilesTest, WhatLacksAnotherMajorIsOfThePackageThatReplacedTheOneTh
 // As of `pip install torch` and a later one from the index for the CPU.
 TEST_F(PackageFilesTest, ABuildForTheCpuInThePlaceOfOneForGpus) {
   const auto builds = [this] {
-    return CpuBuildsBesideCuda(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""), rules_,
-                               KnownEntry);
+    LoaderFiles files("", false);
+    std::vector<std::string> words;
+    for (const CpuBuild& build : CpuBuildsBesideCuda(Image(), rules_, KnownEntry, &files)) {
+      words.insert(words.end(), {build.framework, build.package});
+      words.insert(words.end(), build.unneeded.begin(), build.unneeded.end());
+    }
+    return words;
   };
+  const auto unneeded = ElementsAre("PyTorch", "torch 2.8.0+cpu", "nvidia-cudnn-cu12 9.10.2.21");
   Write(site_ + "torch-2.8.0+cpu.dist-info/METADATA", "");
   Write(site_ + "torch/version.py", "__version__ = '2.8.0+cpu'\ncuda: Optional[str] = None\n");
   EXPECT_THAT(builds(), IsEmpty()) << "no library of CUDA's";
   Write(site_ + "nvidia_cublas_cu12-12.8.4.1.dist-info/METADATA", "");
   Write(site_ + "nvidia_cudnn_cu12-9.10.2.21.dist-info/METADATA", "Requires-Dist: nvidia-cublas-cu12\n");
-  EXPECT_THAT(builds(), ElementsAre(AllOf(HasSubstr("PyTorch is torch 2.8.0+cpu, a build for the CPU"),
-                                          HasSubstr("nobody requires nvidia-cudnn-cu12 9.10.2.21, as"))));
+  EXPECT_THAT(builds(), unneeded);
   Write(site_ + "torch-2.8.0+cpu.dist-info/METADATA",
         "Requires-Dist: nvidia-cudnn-cu12; extra == \"cuda\"\n");
-  EXPECT_THAT(builds(), ElementsAre(HasSubstr("nobody requires nvidia-cudnn-cu12"))) << "an extra of its own";
+  EXPECT_THAT(builds(), unneeded) << "an extra of its own";
+  const std::string cudnn = site_ + "nvidia/cudnn/lib/libcudnn.so.9";
+  Library(cudnn, "int a;");
+  Record("nvidia_cudnn_cu12-9.10.2.21", {"nvidia/cudnn/lib/libcudnn.so.9"});
+  Library(site_ + "torch/lib/libtorch.so", "int b;", "@/" + cudnn);
+  Record("torch-2.8.0+cpu", {"torch/lib/libtorch.so"});
+  EXPECT_THAT(builds(), unneeded) << "its own file";
+  Library(site_ + "llama/_llama.so", "int b;", "@/" + cudnn);
+  EXPECT_THAT(builds(), IsEmpty()) << "which needs it and requires no package";
+  std::filesystem::remove_all(Path(site_ + "llama"));
+  std::filesystem::remove_all(Path(site_ + "torch/lib"));
   Write(site_ + "ctranslate2-4.6.0.dist-info/METADATA", "");
   EXPECT_THAT(builds(), IsEmpty()) << "whose program opens them";
   std::filesystem::remove_all(Path(site_ + "ctranslate2-4.6.0.dist-info"));
   Write(site_ + "mine-1.0.dist-info/METADATA", "Requires-Dist: nvidia-cudnn-cu12; extra == \"gpu\"\n");
   EXPECT_THAT(builds(), IsEmpty()) << "which may be meant";
   std::filesystem::remove_all(Path(site_ + "mine-1.0.dist-info"));
-  Write(site_ + "torch/version.py", "__version__ = '2.8.0'\ncuda: Optional[str] = '12.8'\n");
   std::filesystem::remove_all(Path(site_ + "torch-2.8.0+cpu.dist-info"));
+  for (const std::string other : {"rocm6.4", "xpu"}) {
+    const std::string record = site_ + "torch-2.8.0+" + other + ".dist-info";
+    Write(record + "/METADATA", "");
+    Write(site_ + "torch/version.py", "__version__ = '2.8.0+" + other + "'\ncuda: Optional[str] = None\n");
+    EXPECT_THAT(builds(), IsEmpty()) << other;
+    std::filesystem::remove_all(Path(record));
+  }
+  Write(site_ + "torch/version.py", "__version__ = '2.8.0'\ncuda: Optional[str] = '12.8'\n");
   Write(site_ + "torch-2.8.0.dist-info/METADATA", "");
   EXPECT_THAT(builds(), IsEmpty());
 }

@@ -116,8 +116,8 @@ struct Symbols {
       ctx.Finding(fault.id, fault.detail, {fault.line});
     }
     const auto known = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
-    for (const std::string& build : CpuBuildsBesideCuda(image, rules, known))
-      ctx.Finding(kPackageForCpu, build);
+    for (const CpuBuild& build : CpuBuildsBesideCuda(image, rules, known, &files))
+      ctx.Finding(kPackageForCpu, build.Text());
     for (const std::string& differs : BakedVersionsThatDiffer(image, known, &files))
       ctx.Finding(kLibraryOtherThanBaked, differs);
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));

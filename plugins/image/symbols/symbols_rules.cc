@@ -166,6 +166,12 @@ bool SymbolRules::MayBeOf(int cuda_major, const std::string& library, const GpuL
          number->packages.end();
 }
 
+bool SymbolRules::IsOfLibraries(const std::string& package) const {
+  return std::any_of(gpu_libraries.begin(), gpu_libraries.end(), [&](const GpuLibrary& library) {
+    return package == library.package || package.starts_with(library.package + "-cu");
+  });
+}
+
 std::string SymbolRules::FileIn(const GpuLibrary& known, const std::string& package,
                                 const std::string& version) const {
   std::vector<std::string> named;

@@ -126,6 +126,8 @@ struct SymbolRules {
   // Whether a package for this CUDA major may bring a library of this name and number: what is known of the
   // number does not exclude it.
   bool MayBeOf(int cuda_major, const std::string& library, const GpuLibrary& known) const;
+  // Whether a Python package holds nothing but libraries of `gpu_libraries`.
+  bool IsOfLibraries(const std::string& package) const;
   // The file that such a package, of a version such as "8.9.*", brings of a library: "libcudnn.so.8"; empty:
   // not known, as where another release has another number.
   std::string FileIn(const GpuLibrary& known, const std::string& package, const std::string& version) const;
