@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/knowledge_words.h"
 #include "base/path.h"
@@ -18,6 +20,7 @@ namespace {
 
 using Row = nlohmann::json;
 using Release = std::array<int, 3>;
+using Why = BakedDifference::Why;
 
 std::string Dotted(const Release& release) {
   return std::to_string(release[0]) + "." + std::to_string(release[1]) + "." + std::to_string(release[2]);
@@ -52,21 +55,34 @@ Release ReleaseOfFile(const ImageFiles& image, const std::string& file) {
   return number == std::string::npos ? Release{} : ReleaseOf(name.substr(number + 4));
 }
 
-// Why they do not go together; empty: they do.
-std::string Objection(const Row& row, const Release& inside, const Release& taken) {
-  if (inside[0] != taken[0]) return "another major";
-  if (inside[1] > taken[1]) return "a newer minor release than the one that is taken, which refuses it";
+// Why they do not go together; none: they do.
+std::optional<Why> Objection(const Row& row, const Release& inside, const Release& taken) {
+  if (inside[0] != taken[0]) return Why::kOtherMajor;
+  if (inside[1] > taken[1]) return Why::kNewerMinor;
   const Release changed = ReleaseOf(TextOf(row, "changed_in"));
-  const bool differs = changed[0] != 0 && (inside < changed) != (taken < changed);
-  return differs ? "from before " + TextOf(row, "changed_in") + ", which has changed what both share"
-                 : std::string();
+  if (changed[0] != 0 && (inside < changed) != (taken < changed)) return Why::kFromBeforeAChange;
+  return {};
 }
 
 }  // namespace
 
-std::vector<std::string> BakedVersionsThatDiffer(const ImageFiles& image, const TableEntry& entry,
-                                                 LoaderFiles* files) {
-  std::vector<std::string> differing;
+std::string BakedDifference::Text() const {
+  std::string text = file + (owner.empty() ? "" : " (" + owner + ")") + " has " + title + " " + inside +
+                     " in it, and the loader takes " + library + " of " + taken + ": that is ";
+  switch (why) {
+    case Why::kOtherMajor:
+      return text + "another major";
+    case Why::kNewerMinor:
+      return text + "a newer minor release than the one that is taken, which refuses it";
+    case Why::kFromBeforeAChange:
+      break;
+  }
+  return text + "from before " + changed_in + ", which has changed what both share";
+}
+
+std::vector<BakedDifference> BakedVersionsThatDiffer(const ImageFiles& image, const TableEntry& entry,
+                                                     LoaderFiles* files) {
+  std::vector<BakedDifference> differing;
   std::set<std::string> said;
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeBaked))
     for (const ImageFile& file : image.files) {
@@ -85,12 +101,11 @@ std::vector<std::string> BakedVersionsThatDiffer(const ImageFiles& image, const 
       if (at < 0) continue;
       const std::string path = Normal(scope.loaded()[at].file.path);
       const Release taken = ReleaseOfFile(image, path);
-      const std::string why = taken[0] == 0 ? "" : Objection(row, inside, taken);
-      const std::string owner = image.BroughtBy(file.path);
-      if (why.empty() || !said.insert(owner + path).second) continue;
-      differing.push_back(file.path + (owner.empty() ? "" : " (" + owner + ")") + " has " +
-                          TextOf(row, "title") + " " + Dotted(inside) + " in it, and the loader takes " +
-                          path + " of " + Dotted(taken) + ": that is " + why);
+      const std::optional<Why> why = taken[0] == 0 ? std::nullopt : Objection(row, inside, taken);
+      std::string owner = image.BroughtBy(file.path);
+      if (!why || !said.insert(owner + path).second) continue;
+      differing.push_back({file.path, std::move(owner), TextOf(row, "title"), Dotted(inside), path,
+                           Dotted(taken), *why, TextOf(row, "changed_in")});
     }
   return differing;
 }

@@ -2,21 +2,20 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <set>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "image/baked_versions.h"
+#include "image/loader/loader_scope.h"
 #include "symbols_judge_fixture.h"
 
 namespace cudnn_ci {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::FieldsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 class SymbolsCuresTest : public SymbolsJudgeTest {};
 
@@ -29,25 +28,48 @@ TEST_F(SymbolsCuresTest, APackageThatSaysItsVersionsGetsThosePackages) {
   Write(site + "paddle/version/__init__.py",
         "major            = '2'\ncuda_version     = '11.8'\ncudnn_version    = '8.6.0'\n");
   Record("paddlepaddle_gpu-2.6.2", {"paddle/base/libpaddle.so"});
-  std::set<std::string> lines;
-  for (const SymbolFault& fault : Judge().faults) lines.insert(fault.line);
-  const std::string nvidia = Path(site + "nvidia/"), pip = Path("venv/bin/python") + " -m pip install ";
-  ASSERT_THAT(lines, ElementsAre(AllOf(
-                         StartsWith("RUN " + pip +
-                                    "'nvidia-cudnn-cu11==8.*' nvidia-cublas-cu11 nvidia-curand-cu11 "
-                                    "nvidia-cusolver-cu11 nvidia-cusparse-cu11 && ln -s "),
-                         HasSubstr("ln -s libcublas.so.11 " + nvidia + "cublas/lib/libcublas.so && "),
-                         HasSubstr("ln -s libcudnn.so.8 " + nvidia + "cudnn/lib/libcudnn.so && "),
-                         HasSubstr(" && printf '%s\\n' " + nvidia + "cublas/lib " + nvidia + "cudnn/lib "))));
-  // A toolkit without its links for compilers: those alone are wanted.
-  for (const std::string name : {"libcublas.so.11", "libcublasLt.so.11", "libcudnn.so.8", "libcurand.so.10",
-                                 "libcusolver.so.11", "libcusparse.so.11"})
-    Library("cuda/" + name, "int a;");
-  Library(site + "other/libcublas.so.12", "int a;");
-  const SymbolJudgement judgement = Judge(Path("cuda"));
+  const std::vector<std::string> names = {"libcublas.so.11", "libcublasLt.so.11", "libcudnn.so.8",
+                                          "libcurand.so.10", "libcusolver.so.11", "libcusparse.so.11"};
+  const std::string folders[] = {"cublas", "cublas", "cudnn", "curand", "cusolver", "cusparse"};
+  // The links of libraries in a folder for each, or in one for all.
+  const auto links = [&](const std::function<std::string(std::size_t)>& folder_of) {
+    std::string words;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      words +=
+          (i == 0 ? "ln -s " : " && ln -s ") + names[i] + " " + folder_of(i) + "/" + LibraryStem(names[i]);
+    return words;
+  };
+  std::string shown;
+  for (const std::string name : {"cublas", "cudnn", "curand", "cusolver", "cusparse"})
+    shown += Path(site + "nvidia/" + name + "/lib") + " ";
+  SymbolJudgement judgement = Judge();
   ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
-  EXPECT_THAT(judgement.faults[0].line, StartsWith("RUN ln -s libcublas.so.11 " + Path("cuda/libcublas.so") +
-                                                   " && ln -s libcublasLt.so.11 "));
+  EXPECT_EQ(judgement.faults[0].line,
+            "RUN " + Path("venv/bin/python") +
+                " -m pip install 'nvidia-cudnn-cu11==8.*' nvidia-cublas-cu11 nvidia-curand-cu11 "
+                "nvidia-cusolver-cu11 nvidia-cusparse-cu11 && " +
+                links([&](std::size_t i) { return Path(site + "nvidia/" + folders[i] + "/lib"); }) +
+                " && printf '%s\\n' " + shown + ">> /etc/ld.so.conf.d/cuda-python.conf && ldconfig");
+  // A toolkit without its links for compilers: those alone are wanted.
+  for (const std::string& name : names) Library("cuda/" + name, "int a;");
+  Library(site + "other/libcublas.so.12", "int a;");
+  judgement = Judge(Path("cuda"));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+  EXPECT_EQ(judgement.faults[0].line, "RUN " + links([&](std::size_t) { return Path("cuda"); }));
+  // With its links it is complete; those of another CUDA and cuDNN, which the loader takes, are not the ones.
+  for (const std::string& name : names) Library("cuda/" + LibraryStem(name), "int a;", "-Wl,-soname," + name);
+  EXPECT_THAT(Judge(Path("cuda")).faults, IsEmpty());
+  for (const std::string name : {"libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libcurand.so.10",
+                                 "libcusolver.so.12", "libcusparse.so.12"})
+    Library("cuda13/" + LibraryStem(name), "int a;", "-Wl,-soname," + name);
+  judgement = Judge(Path("cuda13") + ":" + Path("cuda"));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+  EXPECT_EQ(judgement.faults[0].line, "ENV LD_LIBRARY_PATH=" + Path("cuda") + ":" + Path("cuda13"));
+  std::filesystem::remove_all(Path("cuda"));
+  judgement = Judge(Path("cuda13"));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+  EXPECT_EQ(judgement.faults[0].line, "") << "no line of one instruction comes ahead of the folder";
+  EXPECT_EQ(judgement.faults[0].cure.pip, "nvidia-cublas-cu11");
 }
 
 // As of CuPy 12 from pip: nothing leads its extension modules into the folders of NVIDIA's packages.
@@ -70,8 +92,8 @@ TEST_F(SymbolsCuresTest, APackageWhoseFolderNobodyLooksIntoIsNoCureAlone) {
     return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
   };
   EXPECT_EQ(judged().line, pip + shown);
-  EXPECT_THAT(judged().detail,
-              HasSubstr("; pip install nvidia-cuda-runtime-cu12; ENV LD_LIBRARY_PATH=" + runtime));
+  EXPECT_EQ(judged().cure.pip, "nvidia-cuda-runtime-cu12");
+  EXPECT_THAT(judged().cure.folders, ElementsAre(runtime));
   EXPECT_EQ(judged("-Wl,-rpath,'$ORIGIN/../../nvidia/cuda_runtime/lib'").line, pip) << "its run path has it";
   EXPECT_EQ(judged("", runtime).line, pip) << "the image's LD_LIBRARY_PATH has it";
   Write(site + "cupy_cuda12x-12.3.0.dist-info/METADATA", "Requires-Dist: cuda-pathfinder>=1.3\n");
@@ -93,7 +115,8 @@ TEST_F(SymbolsCuresTest, AProgramOfNoPackageGetsNoLineOfPips) {
     return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
   };
   EXPECT_EQ(judged().line, "");
-  EXPECT_THAT(judged().detail, AllOf(Not(HasSubstr("pip")), HasSubstr("the toolkit of CUDA 12")));
+  EXPECT_EQ(judged().cure.pip, "");
+  EXPECT_THAT(judged().cure.links, IsEmpty());
   Library("app/libcudart.so.12.0", "int a;", "-Wl,-soname,libcudart.so.12");
   EXPECT_EQ(judged().line, "RUN ln -s libcudart.so.12.0 " + Path("app/libcudart.so.12"));
 }
@@ -112,7 +135,7 @@ TEST_F(SymbolsCuresTest, APackageThatWorksBehindAnotherImportAlone) {
   MakeTorch();
   Library(site + "torch/lib/libtorch_global_deps.so", "int deps;",
           "@/" + site + "nvidia/nccl/lib/libnccl.so.2 -Wl,-rpath,'$ORIGIN/../../nvidia/nccl/lib'");
-  EXPECT_THAT(Only(Judge(), Kind::kAfterImport), HasSubstr("unless torch is imported before it: "));
+  EXPECT_EQ(LibraryOfOnly(Judge(), Kind::kAfterImport), "libnccl.so.2");
 }
 
 // As of transformer-engine-cu13 alone.
@@ -160,11 +183,14 @@ TEST_F(SymbolsCuresTest, AReleaseThatIsCompiledInDoesNotFitTheOneThatIsTaken) {
   };
   EXPECT_THAT(differing("3, 4, 5", "3.4.5"), IsEmpty());
   EXPECT_THAT(differing("3, 6, 5", "3.7.2"), IsEmpty()) << "a newer host library serves it";
-  EXPECT_THAT(differing("3, 4, 5", "3.6.5"),
-              ElementsAre(AllOf(HasSubstr("NVSHMEM's device library 3.4.5 in it"), HasSubstr(" of 3.6.5: "),
-                                HasSubstr("3.5.19"))));
-  EXPECT_THAT(differing("3, 7, 2", "3.6.5"), ElementsAre(HasSubstr("a newer minor release")));
-  EXPECT_THAT(differing("2, 11, 0", "3.6.5"), ElementsAre(HasSubstr("another major")));
+  using Why = BakedDifference::Why;
+  const auto is = [&](const std::string& inside, Why why) {
+    return ElementsAre(FieldsAre(Path(site + "deep_ep/_ep.so"), "", "NVSHMEM's device library", inside,
+                                 Path(site + host), "3.6.5", why, "3.5.19"));
+  };
+  EXPECT_THAT(differing("3, 4, 5", "3.6.5"), is("3.4.5", Why::kFromBeforeAChange));
+  EXPECT_THAT(differing("3, 7, 2", "3.6.5"), is("3.7.2", Why::kNewerMinor));
+  EXPECT_THAT(differing("2, 11, 0", "3.6.5"), is("2.11.0", Why::kOtherMajor));
 }
 
 }  // namespace

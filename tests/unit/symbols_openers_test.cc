@@ -126,7 +126,9 @@ TEST_F(SymbolsOpenersTest, TheNumberOfNppIsThatOfCuda) {
   Lacking("_ext.so", "libnppicc.so.13");
   Extension("mine/_ext.so", "", "@/gone/libnppicc.so.13");
   Package("mine", "from . import _ext\n");
-  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary), HasSubstr("pip install nvidia-npp"));
+  const SymbolJudgement judgement = Judge();
+  ASSERT_EQ(LibraryOfOnly(judgement, Kind::kMissingLibrary), "libnppicc.so.13");
+  EXPECT_EQ(judgement.faults[0].cure.pip, "'nvidia-npp==13.*'");
   EXPECT_EQ(rules_.CudaMajorOf({"libcufft.so.11", "libnppicc.so.13"}), 13);
   EXPECT_EQ(rules_.CudaMajorOf({"libcudnn.so.9"}), 0);
 }

@@ -70,10 +70,27 @@ TEST_F(SymbolsRemediesTest, WhatAnotherPackageRequiresAndHasIsTakenByNoLine) {
     const SymbolJudgement judgement = Judge();
     return judgement.faults.empty() ? "no fault" : judgement.faults[0].line;
   };
-  EXPECT_THAT(line(), HasSubstr("nvidia-cudnn-cu12==8.*"));
+  EXPECT_EQ(line(), "RUN " + Path("venv/bin/python") + " -m pip install --no-deps 'nvidia-cudnn-cu12==8.*'");
   Record("other-1.0", {});
   Write(site + "other-1.0.dist-info/METADATA", "Requires-Dist: nvidia-cudnn-cu12==9.1.0.70\n");
   EXPECT_EQ(line(), "");
+}
+
+// As of ONNX Runtime for CUDA 13: the newest release of such a package is for another CUDA one day.
+TEST_F(SymbolsRemediesTest, APackageWithoutASuffixIsBoundToItsCuda) {
+  Write(std::string(kSite) + "pip/__init__.py", "");
+  for (const std::string name : {"libcublas.so.13", "libcudart.so.13", "libcurand.so.10"})
+    Library("gone/" + name, "int a;");
+  Package("ort", "from ._ext import f\n");
+  Extension("ort/_ext.so", "",
+            "@/gone/libcublas.so.13 @/gone/libcudart.so.13 @/gone/libcurand.so.10 "
+            "-Wl,-rpath,'$ORIGIN/../nvidia/cu13/lib'");
+  Record("ort_gpu-1.0", {"ort/_ext.so"});
+  const SymbolJudgement judgement = Judge();
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+  EXPECT_EQ(judgement.faults[0].line, "RUN " + Path("venv/bin/python") +
+                                          " -m pip install 'nvidia-cublas==13.*' "
+                                          "'nvidia-cuda-runtime==13.*' 'nvidia-curand==10.*'");
 }
 
 // As of Transformer Engine, which searches for cuRAND and raises an error without it.
@@ -89,7 +106,8 @@ TEST_F(SymbolsRemediesTest, WhatAPackageSearchesForAsItIsImportedMustBeThere) {
   Library(site + "nvidia/cu13/lib/libnvrtc.so.13", "int d;");
   SymbolJudgement judgement = Judge();
   ASSERT_EQ(LibraryOfOnly(judgement, Kind::kMissingLibrary), "libcurand.so.*");
-  EXPECT_EQ(judgement.faults[0].line, "RUN " + Path("venv/bin/python") + " -m pip install nvidia-curand");
+  EXPECT_EQ(judgement.faults[0].line,
+            "RUN " + Path("venv/bin/python") + " -m pip install 'nvidia-curand==10.*'");
   Library("toolkit/libcurand.so.10", "int e;");
   EXPECT_THAT(Judge().faults, IsEmpty());
   // An older release does not search for it.

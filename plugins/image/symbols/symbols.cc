@@ -118,8 +118,8 @@ struct Symbols {
     const auto known = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
     for (const CpuBuild& build : CpuBuildsBesideCuda(image, rules, known, &files))
       ctx.Finding(kPackageForCpu, build.Text());
-    for (const std::string& differs : BakedVersionsThatDiffer(image, known, &files))
-      ctx.Finding(kLibraryOtherThanBaked, differs);
+    for (const BakedDifference& differs : BakedVersionsThatDiffer(image, known, &files))
+      ctx.Finding(kLibraryOtherThanBaked, differs.Text());
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
     for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";

@@ -76,7 +76,7 @@ class FaultWriter {
   // "/x/libcusparse.so.12 (nvidia-cusparse 12.6.3.3)".
   std::string File(const std::string& path) const;
   const LibraryIndex& index() const { return *index_; }
-  const LoaderFiles& files() const { return *files_; }
+  LoaderFiles& files() const { return *files_; }
   const SymbolRules& rules() const { return *rules_; }
   SymbolRemedies& remedies() const { return *remedies_; }
   // A name of a DT_NEEDED that led nowhere. `process`: "import torch".

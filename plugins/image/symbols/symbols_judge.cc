@@ -113,7 +113,7 @@ class PythonJudge {
                      [&](const std::string& folder) { return rule.AppliesTo(folder); }))
       return;
     SymbolProcess process = bare.As("import " + rule.import_name);
-    bool works = process.Run(rule, image_, files_);
+    bool works = process.Run(rule, image_);
     if (!works && !rule.after.empty()) works = RunAfter(rule, &process);
     out_.processes.push_back(process.name());
     // A rule that was added cannot excuse a file by trying it: the file is judged again, as without the rule.
@@ -137,7 +137,7 @@ class PythonJudge {
     if (other == packages_.end()) return false;
     SymbolProcess behind =
         other->second.process.As("import " + rule.import_name + " after import " + rule.after);
-    if (!behind.Run(rule, image_, files_)) return false;
+    if (!behind.Run(rule, image_)) return false;
     const auto fault =
         std::find_if(process->faults().begin(), process->faults().end(),
                      [](const SymbolFault& one) { return one.kind != SymbolFaultKind::kUnused; });

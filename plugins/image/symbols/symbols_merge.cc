@@ -29,6 +29,7 @@ bool IsOfSymbols(const SymbolFault& fault) {
 struct Cause {
   SymbolFault fault;
   std::set<std::string> askers, libraries, lines, pips, links, folders;
+  bool ahead = false;
 };
 
 void AddAll(const std::set<std::string>& from, std::set<std::string>* to) {
@@ -87,6 +88,7 @@ std::vector<Cause> Joined(std::vector<Cause> causes, const std::function<bool(co
         AddAll(cause.askers, &first.askers), AddAll(cause.libraries, &first.libraries);
         AddAll(cause.lines, &first.lines), AddAll(cause.pips, &first.pips);
         AddAll(cause.links, &first.links), AddAll(cause.folders, &first.folders);
+        first.ahead = first.ahead || cause.ahead;
         continue;
       }
     }
@@ -108,7 +110,8 @@ void SayOthers(Cause* cause, const std::vector<std::string>& library_path) {
     cause->fault.detail += "; so it is with " + std::to_string(cause->askers.size() - 1) + " other files";
   SymbolCure cure = {OnePip(cause->pips),
                      {cause->links.begin(), cause->links.end()},
-                     {cause->folders.begin(), cause->folders.end()}};
+                     {cause->folders.begin(), cause->folders.end()},
+                     cause->ahead};
   if (!cure.folders.empty())
     cure.folders.insert(cure.folders.end(), library_path.begin(), library_path.end());
   cause->fault.detail += WordsForCure(cure);
@@ -133,6 +136,7 @@ std::vector<SymbolFault> OneForEachCause(std::vector<SymbolFault> faults, const 
     if (!fault.cure.pip.empty()) cause.pips = {fault.cure.pip};
     cause.links = {fault.cure.links.begin(), fault.cure.links.end()};
     cause.folders = {fault.cure.folders.begin(), fault.cure.folders.end()};
+    cause.ahead = fault.cure.ahead;
     cause.fault = std::move(fault);
     causes.push_back(std::move(cause));
   }

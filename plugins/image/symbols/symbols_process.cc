@@ -32,16 +32,6 @@ std::vector<std::string> NamesLike(const std::string& folder, const std::string&
   return names;
 }
 
-// True of a library that is for another CUDA by its number, or by its folder: "nvidia/cu13/lib".
-bool IsForOtherCuda(const std::string& path, int cuda_major, const SymbolRules& rules) {
-  if (cuda_major == 0) return false;
-  constexpr std::string_view kFolder = "/nvidia/cu";
-  int major = rules.CudaMajorOf({path.substr(path.rfind('/') + 1)});
-  if (const std::size_t at = path.rfind(kFolder); major == 0 && at != std::string::npos)
-    major = std::atoi(path.c_str() + at + kFolder.size());
-  return major != 0 && major != cuda_major;
-}
-
 std::string WithMajor(std::string text, int cuda_major) {
   const std::size_t at = text.find('%');
   if (at != std::string::npos) text.replace(at, 1, std::to_string(cuda_major));
@@ -82,35 +72,42 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
   return files;
 }
 
-RuleVersions VersionsOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders) {
-  RuleVersions versions;
-  if (rule.versions_in.empty()) return versions;
+namespace {
+
+// What the package's own file of versions says.
+BuiltFor SaidVersions(const PackageRule& rule, const std::vector<std::string>& package_folders) {
+  BuiltFor built;
+  if (rule.versions_in.empty()) return built;
   for (const std::string& folder : package_folders)
     for (const std::string& line : Split(ReadSmallFile(folder + "/" + rule.versions_in), '\n')) {
       const std::size_t equals = line.find('=');
       if (equals == std::string::npos) continue;
       const std::string_view name = Trim(std::string_view(line).substr(0, equals));
-      if (name == rule.cuda_name && versions.cuda.empty()) versions.cuda = QuotedText(line.substr(equals));
-      if (name == rule.cudnn_name && versions.cudnn.empty()) versions.cudnn = QuotedText(line.substr(equals));
+      if (name == rule.cuda_name && built.cuda_major == 0)
+        built.cuda_major = std::max(0, std::atoi(QuotedText(line.substr(equals)).c_str()));
+      if (name == rule.cudnn_name && built.cudnn.empty()) built.cudnn = QuotedText(line.substr(equals));
     }
-  return versions;
+  built.said = built.cuda_major != 0;
+  return built;
 }
 
-int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,
+BuiltFor BuiltForOf(const PackageRule& rule, const SymbolRules& rules,
                     const std::vector<std::string>& package_folders, LoaderFiles* files) {
-  if (rule.cuda_major != 0) return rule.cuda_major;
-  if (const int major = std::atoi(VersionsOfRule(rule, package_folders).cuda.c_str()); major > 0)
-    return major;
-  if (rule.cuda_of.empty()) return 0;
+  if (rule.cuda_major != 0) return {rule.cuda_major};
+  BuiltFor built = SaidVersions(rule, package_folders);
+  if (built.cuda_major != 0 || rule.cuda_of.empty()) return built;
   const std::size_t slash = rule.cuda_of.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
   const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), {}, StepNeed::kTried};
   for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
     const LoaderFiles::File file = files->Open(found);
-    if (const int major = file.table ? rules.CudaMajorOf(file.table->needed) : 0; major > 0) return major;
+    built.cuda_major = file.table ? rules.CudaMajorOf(file.table->needed) : 0;
+    if (built.cuda_major > 0) break;
   }
-  return 0;
+  return built;
 }
+
+}  // namespace
 
 SymbolProcess SymbolProcess::As(const std::string& name) const {
   return SymbolProcess(scope_, writer_, name);
@@ -179,17 +176,42 @@ std::vector<int> SymbolProcess::AskersOf(const OpenStep& step, const ImageFiles&
   return askers;
 }
 
+// By the library's number, which its soname has where its name has none, or, of CUDA, by its folder:
+// "nvidia/cu13/lib".
+bool SymbolProcess::IsForOthers(const std::string& path, const BuiltFor& built) const {
+  constexpr std::string_view kFolder = "/nvidia/cu";
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (const LoaderFiles::File file = writer_->files().Open(path); file.table && LibraryStem(name) == name)
+    name = file.table->soname;
+  if (!writer_->rules().Serves(name, built.cuda_major, built.cudnn)) return true;
+  const std::size_t at = path.rfind(kFolder);
+  if (built.cuda_major == 0 || at == std::string::npos || writer_->rules().CudaMajorOf({name}) != 0)
+    return false;
+  const int major = std::atoi(path.c_str() + at + kFolder.size());
+  return major != 0 && major != built.cuda_major;
+}
+
 // In the step's folders; else as the loader finds it for who opens it.
-std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_major,
-                                                 const ImageFiles& image) const {
-  std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
+std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, const BuiltFor& built,
+                                                 const ImageFiles& image, std::string* unfit) const {
+  const auto fitting = [&](std::vector<std::string> files) {
+    if (!built.said) return files;
+    std::erase_if(files, [&](const std::string& path) {
+      const bool others = IsForOthers(path, built);
+      if (others && unfit && unfit->empty()) *unfit = path;
+      return others;
+    });
+    return files;
+  };
+  std::vector<std::string> found = fitting(FilesOfStep(step, built.cuda_major, image.folders));
   const std::vector<int> askers = AskersOf(step, image);
   const bool pattern = step.name.find('*') != std::string::npos;
   for (const int asker : askers) {
     if (!found.empty()) break;
-    if (pattern) found = scope_.Matching(step.name, asker);
+    if (pattern) found = fitting(scope_.Matching(step.name, asker));
     if (pattern) continue;
-    if (const LoaderFiles::File file = scope_.Found(step.name, asker); file.table) found = {file.path};
+    if (const LoaderFiles::File file = scope_.Found(step.name, asker); file.table)
+      found = fitting({file.path});
   }
   for (const std::string& folder : writer_->rules().toolkit_folders) {
     if (!found.empty() || !step.toolkit) break;
@@ -198,8 +220,9 @@ std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_
   return found;
 }
 
-SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, const ImageFiles& image) {
-  const std::vector<std::string> found = FilesFor(step, cuda_major, image);
+SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, const BuiltFor& built,
+                                        const ImageFiles& image) {
+  const std::vector<std::string> found = FilesFor(step, built, image);
   if (found.empty()) return Step::kNothingThere;
   const std::size_t before = faults_.size();
   if (Open(found.front(), step.global)) return Step::kDone;
@@ -209,16 +232,16 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, co
   return Step::kFailed;
 }
 
-bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major,
+bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, const BuiltFor& built,
                              const ImageFiles& image) {
   for (std::size_t i = begin; i < rule.main.size(); ++i)
-    if (Take(rule.main[i], cuda_major, image) == Step::kFailed && rule.main[i].need == StepNeed::kMust)
+    if (Take(rule.main[i], built, image) == Step::kFailed && rule.main[i].need == StepNeed::kMust)
       return false;
   return true;
 }
 
-bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
-                            const ImageFiles& image) {
+bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule,
+                            const BuiltFor& built, const ImageFiles& image) {
   bool goes_on = true;
   std::vector<Absent> absent;
   bool found = false;
@@ -227,29 +250,29 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   });
   for (const OpenStep& step : steps) {
     const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
-    const Step taken = Take(step, cuda_major, image);
+    const Step taken = Take(step, built, image);
     if (step.need == StepNeed::kMust && taken != Step::kDone) goes_on = false;
     if (taken != Step::kNothingThere) {
       found = found || together;
     } else if (step.need == StepNeed::kMust) {
-      faults_.push_back(NotThere(step, rule, cuda_major, image));
+      faults_.push_back(NotThere(step, rule, built, image));
     } else if (together) {
       absent.push_back({&step, writer_->index().Matching(step.name)});
-      std::erase_if(absent.back().elsewhere, [&](const std::string& path) {
-        return IsForOtherCuda(path, cuda_major, writer_->rules());
-      });
+      FilesFor(step, built, image, &absent.back().unfit);
+      std::erase_if(absent.back().elsewhere,
+                    [&](const std::string& path) { return IsForOthers(path, built); });
       any = any || (together && !absent.back().elsewhere.empty());
     }
   }
-  if (found || any) SayAbsent(absent, rule, found, cuda_major, image);
+  if (found || any) SayAbsent(absent, rule, found, built, image);
   return goes_on;
 }
 
 // What a step wants, and where it is looked for.
-SymbolRemedies::Wanted SymbolProcess::WantedBy(const OpenStep& step, const PackageRule& rule, int cuda_major,
+SymbolRemedies::Wanted SymbolProcess::WantedBy(const OpenStep& step, const BuiltFor& built,
                                                const ImageFiles& image) const {
-  SymbolRemedies::Wanted wanted = {.library = step.name, .cuda_major = cuda_major};
-  wanted.cudnn = VersionsOfRule(rule, image.folders).cudnn;
+  SymbolRemedies::Wanted wanted = {
+      .library = step.name, .cuda_major = built.cuda_major, .cudnn = built.cudnn};
   for (const std::string& packages : image.folders)
     for (const std::string& folder : step.folders) wanted.looks_in.push_back(packages + "/" + folder);
   for (const int asker : AskersOf(step, image))
@@ -259,7 +282,7 @@ SymbolRemedies::Wanted SymbolProcess::WantedBy(const OpenStep& step, const Packa
 }
 
 // A file without which the package cannot be imported, as it raises an error of its own.
-SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major,
+SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, const BuiltFor& built,
                                     const ImageFiles& image) const {
   SymbolFault fault = {SymbolFaultKind::kMissingLibrary,
                        rule.title + " looks for " + step.name + " as it is imported (process: " + name_ +
@@ -269,16 +292,16 @@ SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rul
     fault.detail += "; it does not look in " + DirectoryOf(elsewhere.front());
     return fault;
   }
-  fault.Add(writer_->remedies().ForMissing(WantedBy(step, rule, cuda_major, image)));
+  fault.Add(writer_->remedies().ForMissing(WantedBy(step, built, image)));
   return fault;
 }
 
 // What lies where nobody looks is one fault together: where some are found it is broken, and where none are,
 // the program that uses the package may show the loader the way.
 void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found,
-                              int cuda_major, const ImageFiles& image) {
+                              const BuiltFor& built, const ImageFiles& image) {
   std::vector<std::string> hidden, folders;
-  for (const auto& [step, elsewhere] : absent) {
+  for (const auto& [step, elsewhere, unfit] : absent) {
     const std::string opens = rule.title + " opens " + step->name + " for a GPU (process: " + name_ + ")";
     if (!elsewhere.empty()) {
       hidden.push_back(elsewhere.front().substr(elsewhere.front().rfind('/') + 1));
@@ -289,8 +312,12 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
     }
     SymbolFault fault = {
         step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
-        opens + ", and neither a package has it nor the loader finds it", "", step->name};
-    fault.Add(writer_->remedies().ForMissing(WantedBy(*step, rule, cuda_major, image)));
+        opens + (unfit.empty() ? ", and neither a package has it nor the loader finds it"
+                               : ", and finds " + writer_->File(unfit) + ", for another CUDA or cuDNN"),
+        "", step->name};
+    SymbolRemedies::Wanted wanted = WantedBy(*step, built, image);
+    wanted.ahead = !unfit.empty();
+    fault.Add(writer_->remedies().ForMissing(wanted));
     faults_.push_back(std::move(fault));
   }
   if (hidden.empty()) return;
@@ -327,18 +354,18 @@ bool IsForCpu(const PackageRule& rule, const ImageFiles& image) {
 
 }  // namespace
 
-bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files) {
-  const int cuda_major = CudaMajorOfRule(rule, writer_->rules(), image.folders, files);
+bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image) {
+  const BuiltFor built = BuiltForOf(rule, writer_->rules(), image.folders, &writer_->files());
   std::size_t begin = 0;
   if (rule.main_begins) {
     const std::size_t before = faults_.size();
-    if (Take(rule.main.front(), cuda_major, image) == Step::kDone) begin = 1;
+    if (Take(rule.main.front(), built, image) == Step::kDone) begin = 1;
     faults_.resize(before);  // it is tried again
   }
-  if (!TakeAll(rule.first, rule, cuda_major, image)) return false;
-  if (!TakeMain(rule, begin, cuda_major, image)) return false;
+  if (!TakeAll(rule.first, rule, built, image)) return false;
+  if (!TakeMain(rule, begin, built, image)) return false;
   // What is opened later is opened in this process, and what fails then is no failed import.
-  if (!IsForCpu(rule, image)) TakeAll(rule.later, rule, cuda_major, image);
+  if (!IsForCpu(rule, image)) TakeAll(rule.later, rule, built, image);
   return true;
 }
 

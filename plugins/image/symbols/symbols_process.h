@@ -15,6 +15,14 @@
 
 namespace cudnn_ci {
 
+// What the package of a rule was built for, as far as it is known.
+struct BuiltFor {
+  int cuda_major = 0;      // 0: not known
+  std::string cudnn = {};  // a release, "8.6.0"; empty: not known
+  // The package's own file of versions says it: what it opens has to be of these, whatever has the name.
+  bool said = false;
+};
+
 // A value: a copy is a process in the same state, without the faults of the first.
 class SymbolProcess {
  public:
@@ -29,7 +37,7 @@ class SymbolProcess {
   void JudgeProgram();
   // Does what `rule` says; false: the package cannot be imported. `image`: whose folders of packages are
   // searched.
-  bool Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files);
+  bool Run(const PackageRule& rule, const ImageFiles& image);
 
   // A copy under another name.
   SymbolProcess As(const std::string& name) const;
@@ -48,19 +56,22 @@ class SymbolProcess {
   struct Absent {
     const OpenStep* step;
     std::vector<std::string> elsewhere;
+    std::string unfit = {};  // the file that is found, for another CUDA or cuDNN
   };
-  std::vector<std::string> FilesFor(const OpenStep& step, int cuda_major, const ImageFiles& image) const;
-  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found, int cuda_major,
-                 const ImageFiles& image);
-  SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major,
+  // `unfit`, unless null: the first file that would be taken and is for others.
+  std::vector<std::string> FilesFor(const OpenStep& step, const BuiltFor& built, const ImageFiles& image,
+                                    std::string* unfit = nullptr) const;
+  bool IsForOthers(const std::string& path, const BuiltFor& built) const;
+  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found,
+                 const BuiltFor& built, const ImageFiles& image);
+  SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, const BuiltFor& built,
                        const ImageFiles& image) const;
-  SymbolRemedies::Wanted WantedBy(const OpenStep& step, const PackageRule& rule, int cuda_major,
-                                  const ImageFiles& image) const;
+  SymbolRemedies::Wanted WantedBy(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const;
   std::vector<int> AskersOf(const OpenStep& step, const ImageFiles& image) const;
-  Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image);
-  bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image);
+  Step Take(const OpenStep& step, const BuiltFor& built, const ImageFiles& image);
+  bool TakeMain(const PackageRule& rule, std::size_t begin, const BuiltFor& built, const ImageFiles& image);
   // False: a step that must be done is not.
-  bool TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
+  bool TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, const BuiltFor& built,
                const ImageFiles& image);
   bool Judge(const OpenedFile& opened);
 
@@ -76,16 +87,6 @@ class SymbolProcess {
 // each of the step's folders, the first by name.
 std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
                                      const std::vector<std::string>& package_folders);
-
-// What a package says itself of the versions that it was built for; empty: it says none.
-struct RuleVersions {
-  std::string cuda, cudnn;  // "11.8", "8.6.0"
-};
-RuleVersions VersionsOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders);
-
-// The CUDA major of a package; 0: not known.
-int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,
-                    const std::vector<std::string>& package_folders, LoaderFiles* files);
 
 }  // namespace cudnn_ci
 

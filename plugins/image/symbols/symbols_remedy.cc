@@ -45,8 +45,6 @@ bool IsOfConda(const Package* package) {
           Trim(ReadSmallFile(package->records + "/INSTALLER")) == "conda");
 }
 
-bool IsCudnn(const std::string& library) { return library.starts_with("libcudnn"); }
-
 }  // namespace
 
 std::string QuotedText(const std::string& line) {
@@ -200,6 +198,7 @@ std::string SymbolRemedies::FolderOfPip(const std::string& asker) const {
 bool SymbolRemedies::IsSeen(const std::string& folder, const Wanted& wanted) {
   const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
   if (owner && requirements_.Requires(*owner, kFinder)) return true;
+  if (wanted.ahead) return false;
   const auto is = [&](std::string other) {
     std::replace(other.begin(), other.end(), '%', '*');
     return GlobMatch(std::filesystem::path(other).lexically_normal().string(), folder);
@@ -211,13 +210,10 @@ bool SymbolRemedies::IsSeen(const std::string& folder, const Wanted& wanted) {
 
 SymbolRemedy SymbolRemedies::ForOtherName(const Wanted& wanted) {
   const bool any_number = LibraryStem(wanted.library) == wanted.library;
-  const std::string cudnn = MajorOf(wanted.cudnn);
   std::string found;
   for (const std::string& file : wanted.same) {
-    const std::string name = file.substr(file.rfind('/') + 1), number = NumberOf(name);
-    const int major = rules_->CudaMajorOf({name});
-    if (any_number && major != 0 && wanted.cuda_major != 0 && major != wanted.cuda_major) continue;
-    if (any_number && IsCudnn(name) && !cudnn.empty() && !IsOf(number + ".0", cudnn)) continue;
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (any_number && !rules_->Serves(name, wanted.cuda_major, wanted.cudnn)) continue;
     if (found.empty()) found = file;
     if (found.substr(found.rfind('/') + 1) != name) return {};
   }
@@ -228,6 +224,7 @@ SymbolRemedy SymbolRemedies::ForOtherName(const Wanted& wanted) {
                             : found + " is that library under another name";
   remedy.cure.links = {name + " " + folder + "/" + wanted.library};
   if (any_number && !IsSeen(folder, wanted)) remedy.cure.folders = {folder};
+  remedy.cure.ahead = wanted.ahead;
   return remedy;
 }
 
@@ -238,6 +235,7 @@ void SymbolRemedies::AddWhatPipLeaves(const Wanted& wanted, const GpuLibrary& kn
   if (site.empty() || below.empty()) return;
   const std::string folder = site + "/" + below;
   if (!IsSeen(folder, wanted)) cure->folders = {folder};
+  cure->ahead = wanted.ahead;
   if (LibraryStem(wanted.library) != wanted.library) return;
   if (const std::string file = rules_->FileIn(known, package, version); !file.empty())
     cure->links = {file + " " + folder + "/" + wanted.library};
@@ -304,6 +302,8 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   }
   const bool tells = known->minor_in_name || number || !wanted.cudnn.empty();
   if (version.empty() && (tells || (wanted.other_major && there))) version = by_number;
+  // A package without a suffix is for whatever CUDA is the newest one.
+  if (version.empty()) version = rules_->ReleasesFor(library, package, MajorFor(wanted, *known));
   const bool again = there && IsOf(there->version, version);
   if (again) version = there->version;
   SymbolRemedy remedy;
@@ -321,12 +321,25 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   return remedy;
 }
 
+namespace {
+
+// "/a:/b"; of a folder that is there again the first place counts.
+std::string PathOf(const std::vector<std::string>& folders) {
+  std::vector<std::string> once;
+  for (const std::string& folder : folders)
+    if (std::find(once.begin(), once.end(), folder) == once.end()) once.push_back(folder);
+  return Join(once, ":");
+}
+
+}  // namespace
+
 std::string LineForFolders(const std::vector<std::string>& folders) {
-  return EnvironmentLine("LD_LIBRARY_PATH", Join(folders, ":"));
+  return EnvironmentLine("LD_LIBRARY_PATH", PathOf(folders));
 }
 
 std::string LineForCure(const std::string& line, const SymbolCure& cure) {
   const bool folders_alone = cure.pip.empty() && cure.links.empty() && line.empty();
+  if (cure.ahead && !folders_alone) return "";
   if (folders_alone) return cure.folders.empty() ? "" : LineForFolders(cure.folders);
   if (line.empty() && !cure.pip.empty()) return "";
   return LineWithLinks(line, cure.links, cure.folders);
@@ -335,7 +348,7 @@ std::string LineForCure(const std::string& line, const SymbolCure& cure) {
 std::string WordsForCure(const SymbolCure& cure) {
   std::string words = cure.pip.empty() ? "" : "; pip install " + cure.pip;
   for (const std::string& link : cure.links) words += "; ln -s " + link;
-  if (!cure.folders.empty()) words += "; ENV LD_LIBRARY_PATH=" + Join(cure.folders, ":");
+  if (!cure.folders.empty()) words += "; ENV LD_LIBRARY_PATH=" + PathOf(cure.folders);
   return words;
 }
 

@@ -22,6 +22,8 @@ struct SymbolCure {
   std::string pip;  // behind "pip install ": "--no-deps 'nvidia-cudnn-cu12==8.*'"; may be empty
   std::vector<std::string> links;    // "libcudart.so.12.0 /srv/app/libcudart.so.12": of "ln -s"
   std::vector<std::string> folders;  // that the loader has to be shown
+  // Ahead of those in which it looks already, as LD_LIBRARY_PATH alone does.
+  bool ahead = false;
 };
 
 struct SymbolRemedy {
@@ -49,6 +51,7 @@ class SymbolRemedies {
     bool other_major = false;             // a file of another major is there
     int cuda_major = 0;                   // of who asks; 0: not known
     std::string cudnn = {};               // the release that it was built for, "8.6.0"; empty: not known
+    bool ahead = false;                   // the file of this name that the loader takes by now is for others
     // Where the loader and the package that asks look for it, besides the loader's own places.
     std::vector<std::string> looks_in = {};
     std::vector<std::string> same = {};  // files of the library that are there under another name

@@ -103,8 +103,8 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
                                    FlagOf(row, "linked_only"), FlagOf(row, "minor_in_name"),
                                    TextOf(row, "folder")});
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeNumber))
-    rules.numbers.push_back(
-        {TextOf(row, "package"), TextOf(row, "number"), TextsOf(row, "packages"), row.value("major", 0)});
+    rules.numbers.push_back({TextOf(row, "package"), TextOf(row, "number"), TextsOf(row, "packages"),
+                             row.value("major", 0), row.value("unsuffixed", 0)});
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_DRIVER_LIBRARY))
     rules.driver_libraries.push_back({TextOf(row, "file"), TextOf(row, "functions")});
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeWord)) {
@@ -166,10 +166,36 @@ bool SymbolRules::MayBeOf(int cuda_major, const std::string& library, const GpuL
          number->packages.end();
 }
 
+bool SymbolRules::Serves(const std::string& library, int cuda_major, const std::string& cudnn) const {
+  const GpuLibrary* known = GpuLibraryOf(library);
+  if (!known || HasNoNumber(library)) return true;
+  const std::string number = library.substr(LibraryStem(library).size() + 1);
+  const std::string major = number.substr(0, number.find('.'));
+  if (!cudnn.empty() && IsCudnn(library) && major != cudnn.substr(0, cudnn.find('.'))) return false;
+  if (cuda_major == 0) return true;
+  if (const int of = CudaMajorOf({library}); of != 0) return of == cuda_major;
+  // "libcufft.so.11.3.0" has the number of "libcufft.so.11".
+  const std::string short_name = LibraryStem(library) + "." + major;
+  return !NumberOf(short_name) || MayBeOf(cuda_major, short_name, *known);
+}
+
 bool SymbolRules::IsOfLibraries(const std::string& package) const {
   return std::any_of(gpu_libraries.begin(), gpu_libraries.end(), [&](const GpuLibrary& library) {
     return package == library.package || package.starts_with(library.package + "-cu");
   });
+}
+
+std::string SymbolRules::ReleasesFor(const std::string& library, const std::string& package,
+                                     int cuda_major) const {
+  const GpuLibrary* known = GpuLibraryOf(library);
+  if (!known || package != known->package) return "";
+  if (known->numbered_as_cuda || known->minor_in_name)
+    return cuda_major == 0 ? "" : std::to_string(cuda_major) + ".*";
+  const LibraryNumber* const own = NumberOf(library);
+  std::set<int> majors;
+  for (const LibraryNumber& row : numbers)
+    if (row.package == package && row.unsuffixed != 0 && (!own || own == &row)) majors.insert(row.unsuffixed);
+  return majors.size() == 1 ? std::to_string(*majors.begin()) + ".*" : "";
 }
 
 std::string SymbolRules::FileIn(const GpuLibrary& known, const std::string& package,
@@ -208,6 +234,8 @@ std::string SymbolRules::DriverFunctionsOf(const std::string& library) const {
     if (stem == known.stem) return known.prefix;
   return "";
 }
+
+bool IsCudnn(const std::string& library) { return library.starts_with("libcudnn"); }
 
 bool IsDriverFunction(const std::string& symbol, const std::string& prefix) {
   if (symbol.compare(0, prefix.size(), prefix) != 0 || symbol.size() <= prefix.size()) return false;

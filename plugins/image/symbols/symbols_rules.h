@@ -96,6 +96,7 @@ struct LibraryNumber {
   std::string number;                 // "8" of libcudnn.so.8
   std::vector<std::string> packages;  // Python's: "nvidia-cudnn-cu11", "nvidia-cudnn-cu12"
   int major;                          // of those of their releases that have it; 0: all have
+  int unsuffixed;  // of those of the package without a suffix, which goes on to other CUDAs; 0: not known
 
   // "8" where only releases of that major have it; else empty.
   std::string Release() const { return major == 0 ? "" : std::to_string(major); }
@@ -126,8 +127,14 @@ struct SymbolRules {
   // Whether a package for this CUDA major may bring a library of this name and number: what is known of the
   // number does not exclude it.
   bool MayBeOf(int cuda_major, const std::string& library, const GpuLibrary& known) const;
+  // Whether a library serves who was built for this CUDA major (0: not known) and this release of cuDNN
+  // ("8.6.0"; empty: not known): its number does not say that it is of another one.
+  bool Serves(const std::string& library, int cuda_major, const std::string& cudnn) const;
   // Whether a Python package holds nothing but libraries of `gpu_libraries`.
   bool IsOfLibraries(const std::string& package) const;
+  // The releases of a package without a suffix that bring a library for this CUDA major: "13.*"; empty: the
+  // package has a suffix, or it is not known.
+  std::string ReleasesFor(const std::string& library, const std::string& package, int cuda_major) const;
   // The file that such a package, of a version such as "8.9.*", brings of a library: "libcudnn.so.8"; empty:
   // not known, as where another release has another number.
   std::string FileIn(const GpuLibrary& known, const std::string& package, const std::string& version) const;
@@ -140,6 +147,9 @@ struct SymbolRules {
 
 // The rows, in their order.
 SymbolRules ReadSymbolRules(const TableEntry& entry);
+
+// Whether a library is cuDNN or a part of it.
+bool IsCudnn(const std::string& library);
 
 // True if the prefix stands before an upper-case letter or "_".
 bool IsDriverFunction(const std::string& symbol, const std::string& prefix);
