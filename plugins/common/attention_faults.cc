@@ -18,11 +18,6 @@ bool AtLeast(const std::vector<std::string>& values, std::int64_t number) {
   return values.size() == 1 && number >= std::atoll(values.front().c_str());
 }
 
-const char* TypeName(DataType type) {
-  if (type == DataType::kFloat8E4m3) return "float8_e4m3";
-  return type == DataType::kFloat16 ? "float16" : "bfloat16";
-}
-
 // A row of one mask is about it beside a bias, too, and a row of the bias about it beside a mask.
 bool HitsMask(const std::vector<std::string>& values, AttentionMask mask) {
   if (IsOf(values, Name(mask)) || (HasBias(mask) && IsOf(values, Name(AttentionMask::kBias)))) return true;
@@ -34,7 +29,7 @@ bool Holds(const std::string& name, const std::vector<std::string>& values, cons
            std::int64_t engine) {
   const AttentionShape& shape = spec.shape;
   if (name == "operation") return IsOf(values, spec.backward ? "attention_backward" : "attention_forward");
-  if (name == "dtype") return IsOf(values, TypeName(spec.type));
+  if (name == "dtype") return IsOf(values, NameOf(spec.type));
   if (name == "mask") return HitsMask(values, shape.mask);
   if (name == "engine") return engine < 0 || IsOf(values, std::to_string(engine));
   if (name == "queries") return IsOf(values, std::to_string(shape.queries));

@@ -1,12 +1,12 @@
 #include "framework/answer.h"
 
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/json_bytes.h"
 #include "common/cudart_api.h"
 #include "common/cudnn_api.h"
+#include "common/interpreter.h"
 
 namespace cudnn_ci {
 namespace {
@@ -204,11 +204,10 @@ Answer ParseAnswer(const std::string& text) {
 }
 
 Answer ReadAnswer(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return ParseAnswer(text);
+  std::string problem;
+  Answer answer = ParseAnswer(ReadScriptsAnswer(path, kMostBytes, &problem));
+  if (!problem.empty()) answer.problem = problem;
+  return answer;
 }
 
 }  // namespace cudnn_ci

@@ -13,18 +13,7 @@
 
 namespace cudnn_ci {
 
-// The parameters that every check of frameworks has.
-struct Interpreter {
-  std::string python;    // "auto": the subject's, else the first python3 of PATH
-  double timeout_s = 0;  // for the interpreter, from its start to its end
-};
-
-void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s);
-void ValidateInterpreter(const Interpreter& p, Problems& problems);
-
-struct Asked {
-  std::string python;  // the interpreter that was started
-  ChildResult end;
+struct Asked : ScriptRun {
   Answer answer;
 };
 

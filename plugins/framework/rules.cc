@@ -107,11 +107,6 @@ std::string WhyPackagesUnfit(int cuda_major, const std::vector<CudnnPackageInfo>
   return "";
 }
 
-bool IsPythonAtLeast(const std::string& version, int major, int minor) {
-  const Release release = ReleaseOf(version);
-  return release.major > major || (release.major == major && release.minor >= minor);
-}
-
 std::string LoaderWords(const std::string& output) {
   constexpr size_t kMost = 300;
   std::string found;

@@ -43,9 +43,6 @@ int CudaMajorOf(const FrameworkPackage& package);
 // one for another has replaced the files of the right one. Empty: they do, or there are none.
 std::string WhyPackagesUnfit(int cuda_major, const std::vector<CudnnPackageInfo>& packages);
 
-// Whether "3.11.7" is of this release or a later one.
-bool IsPythonAtLeast(const std::string& version, int major, int minor);
-
 // What of an output says why a library was not loaded, in the loader's words or a framework's; empty:
 // nothing.
 std::string LoaderWords(const std::string& output);

@@ -5,12 +5,9 @@
 
 #include <vector>
 
-namespace cudnn_ci {
+#include "common/interpreter.h"
 
-struct ScriptFile {
-  const char* name;  // "cudnn_ci_probe/answer.py"
-  const char* text;
-};
+namespace cudnn_ci {
 
 // What is run first, the others after it.
 const std::vector<ScriptFile>& ScriptFiles();

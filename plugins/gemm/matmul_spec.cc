@@ -50,11 +50,7 @@ std::string MatmulSpec::EpilogueText() const {
   return activation.empty() ? "bias" : "bias_" + activation;
 }
 
-std::string MatmulSpec::TypeText() const {
-  static const char* const kNames[] = {"float32", "float16", "bfloat16",    "float64",
-                                       "int8",    "int32",   "float8_e4m3", "float8_e5m2"};
-  return kNames[static_cast<int>(type)];
-}
+std::string MatmulSpec::TypeText() const { return NameOf(type); }
 
 std::string MatmulSpec::Text() const {
   std::ostringstream os;

@@ -1,11 +1,11 @@
 #include "kernels/answer.h"
 
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/json_bytes.h"
 #include "common/cudnn_api.h"
+#include "common/interpreter.h"
 
 namespace cudnn_ci {
 namespace {
@@ -114,12 +114,8 @@ void ReadLine(const std::string& line, RunnerAnswer* answer) {
 }  // namespace
 
 RunnerAnswer ReadRunnerAnswer(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
   RunnerAnswer answer;
-  if (text.size() > kMostBytes) answer.problem = "more than " + std::to_string(kMostBytes) + " bytes";
+  const std::string text = ReadScriptsAnswer(path, kMostBytes, &answer.problem);
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
     if (answer.problem.empty()) ReadLine(text.substr(begin, end - begin), &answer);
   return answer;

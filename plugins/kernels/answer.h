@@ -51,7 +51,7 @@ struct RunnerAnswer {
   std::map<Call, std::string> broken;  // the GPU could not be used any more behind it
 };
 
-// Of the file; one that is not there is an empty answer. Bounded.
+// Of the file; one that is not there is an empty answer. Bounded; what is no regular file is a problem.
 RunnerAnswer ReadRunnerAnswer(const std::string& path);
 
 }  // namespace cudnn_ci

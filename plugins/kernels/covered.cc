@@ -4,37 +4,19 @@
 #include <algorithm>
 
 #include "common/interpreter.h"
-#include "common/judge.h"
-#include "common/program.h"
 #include "kernels/findings.h"
-#include "kernels/job.h"
 #include "kernels/runner_run.h"
 
 namespace cudnn_ci {
 namespace {
 
 struct Covered {
-  struct Params {
-    std::string python;
-    double timeout_s = 0;
-  };
+  using Params = Interpreter;
   static void Describe(Schema<Params>& s) {
-    s.Summary("which packages of the environment bring kernels that no adapter asks")
-        .Layer(CCI_LAYER_FRAMEWORK)
-        .PerSubject()
-        .Shareable()
-        .TimeoutSeconds(75);
-    s.Param("python", &Params::python)
-        .Summary("the interpreter, by path or by PATH; auto: the subject's, else the first python3 of PATH")
-        .Default(kAutoPython);
-    s.Param("timeout_s", &Params::timeout_s)
-        .Summary("seconds that the interpreter may take; less than the entry's own")
-        .Default(60.0);
+    s.Summary("which packages of the environment bring kernels that no adapter asks").Shareable();
+    DescribeInterpreter(s, 60);
   }
-  static void Validate(const Params& p, Problems& problems) {
-    if (p.python.empty()) problems.Add("python", "the interpreter's name is empty; leave it out instead");
-    if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
-  }
+  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
 
   // Why a package is not covered; empty: it is.
   static std::string WhyNot(const Context& ctx, const std::vector<Adapter>& adapters,
@@ -49,18 +31,13 @@ struct Covered {
   }
 
   static void Run(Context& ctx, const Params& p) {
-    const std::string python = RunnersPython(ctx, p.python), folder = ctx.ScratchDir() + "/look";
+    const std::string python = RunnersPython(ctx, p.python);
     const std::vector<Adapter> adapters = AdaptersOf(ctx);
     std::vector<std::string> known;
     for (const Adapter& adapter : adapters)
       known.insert(known.end(), adapter.distributions.begin(), adapter.distributions.end());
-    const RunnerRun run = RunRunner(ctx, python, folder, WriteLookJob(folder, known, true), p.timeout_s);
-    if (!Judge(ctx, run.answer.ended && run.end.exit_status == 0, "its packages can be listed",
-               kKernelsPythonUnusable,
-               [&] { return python + " " + HowEnded(run.end) + "; " + LastLine(run.end.output); }))
-      return;
     std::string covered, not_covered;
-    for (const RunnerPackage& package : run.answer.packages) {
+    for (const RunnerPackage& package : ListPackages(ctx, python, known, true, p.timeout_s).packages) {
       const std::string why = WhyNot(ctx, adapters, package), name = package.name + " " + package.version;
       std::string& list = why.empty() ? covered : not_covered;
       list += (list.empty() ? "" : ", ") + name + (why.empty() ? "" : " (" + why + ")");

@@ -131,6 +131,20 @@ class Problem:
         return numpy.lib.stride_tricks.as_strided(flat, tensor["shape"], [s * dtype.itemsize for s in tensor["strides"]])
 
 
+def describe():
+    """What PyTorch says of its GPUs, for adapters whose tensors are its."""
+    import torch
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
+            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
+
+
+def settle(_):
+    """Waits for PyTorch's GPU, likewise."""
+    import torch
+    torch.cuda.synchronize()
+
+
 def bytes_of(array):
     """An array of any framework: its bytes without gaps, its type, its shape, where it lay."""
     where = str(getattr(array, "device", ""))
@@ -228,24 +242,37 @@ def brings_kernels(distribution):
     return any(str(f).endswith((".so", ".cubin", ".ptx", ".cu")) for f in distribution.files or [])
 
 
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def look(job, answer):
     """The packages of this interpreter: those that are asked for, and where wanted others that bring kernels."""
     from importlib import metadata
-    asked, seen, others = set(job["look"]), set(), job["others"]
+    asked, seen, damaged = set(job["look"]), set(), {}
     for distribution in metadata.distributions():
+        folder = str(getattr(distribution, "_path", ""))
+        owner = normal(os.path.basename(folder).split("-")[0])
         try:
-            name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
-        except Exception:  # a damaged record; whose, its folder's name says
-            folder = os.path.basename(str(getattr(distribution, "_path", "")))
-            if re.sub(r"[-_.]+", "-", folder.split("-")[0]).lower() in asked:
-                raise
-            continue
-        if not name or name in seen or len(seen) > MOST_PACKAGES:
+            name, version = (str(distribution.metadata[key] or "") for key in ("Name", "Version"))
+            if not name or not version:  # as what an older release leaves behind: another may be sound
+                damaged.setdefault(owner, folder + ": it has no name or no version")
+                continue
+            name = normal(name)
+            if name in seen or len(seen) > MOST_PACKAGES:
+                continue
+            kernels = job["others"] and name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
+        except Exception as error:
+            if owner not in seen:  # it hides those behind it
+                seen.add(owner)
+                damaged[owner] = "%s: %s" % (folder, words_of(error))
             continue
         seen.add(name)
-        kernels = others and name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
+        damaged.pop(name, None)
         if name in asked or kernels:
-            answer.say("package", {"name": clip(name), "version": clip(distribution.version), "kernels": kernels})
+            answer.say("package", {"name": clip(name), "version": clip(version), "kernels": kernels})
+    for name in sorted(asked & set(damaged)):
+        raise RuntimeError("its record cannot be read: " + damaged[name])
 
 
 def main():

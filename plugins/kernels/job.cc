@@ -1,10 +1,10 @@
 #include "kernels/job.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "base/file.h"
+#include "common/interpreter.h"
 #include "kernels/runner.h"
 
 namespace cudnn_ci {
@@ -13,23 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr char kRunner[] = "cudnn_ci_runner.py", kAdapterFile[] = "cudnn_ci_adapter.py";
-
-void Write(const std::string& path, const char* data, std::size_t bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(data, static_cast<std::streamsize>(bytes));
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
-}
-
-void Write(const std::string& path, const std::string& text) { Write(path, text.data(), text.size()); }
+constexpr char kAdapterFile[] = "cudnn_ci_adapter.py";
 
 // Of the case before in this process nothing is left.
 void MakeFolder(const std::string& folder) {
   std::error_code error;
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
-  Write(RunnerIn(folder), RunnerText());
+  WriteScript(folder, RunnerFiles());
 }
 
 nlohmann::ordered_json WriteProblem(const std::string& folder, std::size_t number,
@@ -37,7 +28,7 @@ nlohmann::ordered_json WriteProblem(const std::string& folder, std::size_t numbe
   nlohmann::ordered_json inputs;  // in their order, which is that of arguments
   for (const KernelInput& input : problem.inputs) {
     const std::string path = folder + "/p" + std::to_string(number) + "." + input.name;
-    Write(path, reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+    WriteForScript(path, {reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
     inputs[input.name] = {{"file", path},
                           {"dtype", input.dtype},
                           {"shape", input.shape},
@@ -56,17 +47,11 @@ std::string ShapeText(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-std::vector<unsigned char> BytesOf(const std::string& path, std::size_t wanted) {
-  std::vector<unsigned char> bytes(wanted + 1);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  return bytes;
-}
-
 }  // namespace
 
-std::string KernelCall::Text() const { return implementation->name + ", " + problem->name; }
+std::string KernelCall::Text(int run) const {
+  return implementation->name + ", " + problem->name + (run > 0 ? ", run " + std::to_string(run) : "");
+}
 
 KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes) {
   KernelJob job;
@@ -82,25 +67,26 @@ KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const I
   return job;
 }
 
-std::string RunnerIn(const std::string& folder) { return folder + "/" + kRunner; }
+std::string RunnerIn(const std::string& folder) { return folder + "/" + RunnerFiles().front().name; }
 
 std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, const KernelJob& job) {
   MakeFolder(folder);
-  Write(folder + "/" + kAdapterFile, adapter.code);
+  WriteForScript(folder + "/" + kAdapterFile, adapter.code);
   nlohmann::ordered_json problems, calls, whole;
   for (const auto& [name, problem] : job.problems)
     problems[name] = WriteProblem(folder, problems.size(), problem);
   for (const KernelCall& call : job.calls)
     calls.push_back({{"implementation", call.implementation->name}, {"problem", call.problem->name}});
   whole = {{"folder", folder}, {"problems", problems}, {"calls", calls}};
-  Write(folder + "/job.json", whole.dump(-1, ' ', true));
+  WriteForScript(folder + "/job.json", whole.dump(-1, ' ', true));
   return folder + "/job.json";
 }
 
 std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions,
                          bool others) {
   MakeFolder(folder);
-  Write(folder + "/look.json", json{{"look", distributions}, {"others", others}}.dump(-1, ' ', true));
+  WriteForScript(folder + "/look.json",
+                 json{{"look", distributions}, {"others", others}}.dump(-1, ' ', true));
   return folder + "/look.json";
 }
 
@@ -118,7 +104,9 @@ WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAns
     const std::string path =
         folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;
     const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
-    const std::string why = WhyWrong(output, asked.implementation->arithmetic, BytesOf(path, wanted));
+    const Result<std::string> bytes = ReadFile(path, wanted);
+    const std::string why = bytes.ok() ? WhyWrong(output, asked.implementation->arithmetic, *bytes)
+                                       : "it cannot be read: " + bytes.error();
     if (!why.empty()) return {output.name, output.name + ": " + why};
   }
   return {};

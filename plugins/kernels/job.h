@@ -18,8 +18,8 @@ struct KernelCall {
   const Implementation* implementation = nullptr;
   const KernelProblem* problem = nullptr;
 
-  // "sdpa flash, attention/bfloat16_long".
-  std::string Text() const;
+  // "sdpa flash, attention/bfloat16_long, run 1"; without a run: up to it.
+  std::string Text(int run = 0) const;
 };
 
 inline constexpr int kRunsOfACall = 2;  // what is compiled is compiled in the first

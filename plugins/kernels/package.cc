@@ -22,9 +22,8 @@
 namespace cudnn_ci {
 namespace {
 
-struct PackageParams {
-  std::string adapter, python;
-  double timeout_s = 0;
+struct PackageParams : Interpreter {
+  std::string adapter;
 };
 
 // What became of the calls of one implementation, by their problems.
@@ -69,41 +68,39 @@ class PackageCase {
     if (!answer().lacks.empty())
       ctx_.Skip(CCI_SKIP_ABSENT, "what the adapter of " + adapter_.title + " needs", answer().lacks);
     if (!Judge(ctx_, answer().error.empty(), "it can be imported", kKernelsImportFailed, [&] {
-          return name_ + " in " + run_.python + ": " + answer().error + WordsOfShortage(answer().error);
+          return AtLastStep() + answer().error + WordsOfShortage(answer().error) + "; by " + run_.python;
         }))
       return false;
     if (!answer().described) return JudgeEnd();
     return Judge(ctx_, answer().devices > 0, "it sees a GPU", kKernelsNoGpu, [&] {
-      return name_ +
-             (answer().built.empty() ? " is a build without CUDA" : " is built for CUDA " + answer().built) +
+      return name_ + ": a build " + (answer().built.empty() ? "without CUDA" : "for CUDA " + answer().built) +
              "; CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") + "'";
     });
   }
 
-  // "sdpa flash, attention/bfloat16_long, first run", of what ran last.
-  std::string LastStep() const {
+  // "PyTorch 2.11.0, sdpa flash, attention/bfloat16_long, run 1: ", of what ran last.
+  std::string AtLastStep() const {
     const auto [call, run] = answer().step;
-    if (call < 0 || static_cast<std::size_t>(call) >= job_.calls.size()) return "its import";
-    return job_.calls[static_cast<std::size_t>(call)].Text() +
-           (run > 1 ? ", second run" : ", first run, in which it compiles what it compiles");
+    if (call < 0 || static_cast<std::size_t>(call) >= job_.calls.size()) return name_ + ", its import: ";
+    return name_ + ", " + job_.calls[static_cast<std::size_t>(call)].Text(run) + ": ";
   }
 
   bool JudgeEnd() {
     if (!Judge(ctx_, !run_.end.timed_out, "it answers in time", kKernelsTimedOut, [&] {
-          return name_ + " did not answer within " + SecondsText(p_.timeout_s) + ", it was at " + LastStep() +
-                 "; " + LastLine(run_.end.output);
+          return AtLastStep() + "no answer within " + SecondsText(p_.timeout_s) + "; " +
+                 LastLine(run_.end.output);
         }))
       return false;
     if (!answer().broken.empty()) {
       const auto& [call, why] = *answer().broken.begin();
-      ctx_.Finding(kKernelsCrashed, name_ + ": the GPU cannot be used behind " + LastStep() + ": " + why);
+      ctx_.Finding(kKernelsCrashed, AtLastStep() + "the GPU cannot be used behind it: " + why);
       return false;
     }
     return Judge(ctx_, answer().ended && run_.end.exit_status == 0, "its process lives until it has answered",
                  kKernelsCrashed, [&] {
-                   return name_ + ": " + run_.python + " " + HowEnded(run_.end) +
-                          (answer().ended ? " behind its answer; " : " at " + LastStep() + "; ") +
-                          LastLine(run_.end.output) + WordsOfShortage(run_.end.output);
+                   return AtLastStep() + run_.python + " " + HowEnded(run_.end) +
+                          (answer().ended ? " behind its answer; " : "; ") + LastLine(run_.end.output) +
+                          WordsOfShortage(run_.end.output);
                  });
   }
 
@@ -119,7 +116,7 @@ class PackageCase {
       const auto result = answer().results.find({index, run});
       if (result == answer().results.end()) {  // it did not get that far, or does not say
         if (answer().ended && answer().broken.empty())
-          Fail(kKernelsCrashed, call, "its answer says nothing of it");
+          Fail(kKernelsCrashed, call, run, "its answer says nothing of it");
         return;
       }
       (run == 1 ? tally.first_s : tally.second_s) += result->second.seconds;
@@ -139,24 +136,23 @@ class PackageCase {
     const std::string& least = call.implementation->capability;
     const bool able = least.empty() || answer().capability.empty() ||
                       ctx_.Satisfies(NumbersOf(answer().capability), ">=" + least);
-    if (able && first_refusal_.empty()) first_refusal_ = call.Text() + ": " + refusal.why;
+    if (able && first_refusal_.empty()) first_refusal_ = call.Text(run) + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
-    if (broken) return Fail(kKernelsRefused, call, refusal.why);
+    if (broken) return Fail(kKernelsRefused, call, run, refusal.why);
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as it may be");
   }
 
   bool JudgeResult(const std::string& folder, const KernelCall& call, RunnerAnswer::Call which,
                    const RunnerResult& result) {
     if (call.problem->outputs.empty()) {
-      Fail(kKernelsNotRefused, call, "it gave a result");
+      Fail(kKernelsNotRefused, call, which.second, "it gave a result");
       return false;
     }
     const std::string elsewhere = WhyElsewhere(*call.implementation, result);
     const auto [output, wrong] = WrongWith(folder, job_, which, result);
-    if (!elsewhere.empty()) Fail(kKernelsNotOnGpu, call, elsewhere);
+    if (!elsewhere.empty()) Fail(kKernelsNotOnGpu, call, which.second, elsewhere);
     if (!wrong.empty())
-      Fail(kKernelsWrong, call,
-           "run " + std::to_string(which.second) + ": " + wrong + KnownOf(call, output) + Kernels(result));
+      Fail(kKernelsWrong, call, which.second, wrong + KnownOf(call, output) + Kernels(result));
     if (!elsewhere.empty() || !wrong.empty()) return false;
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": right");
     return true;
@@ -176,11 +172,11 @@ class PackageCase {
   }
 
   // One finding for each kind and implementation: its first problem, and the names of the others.
-  void Fail(const char* finding, const KernelCall& call, const std::string& why) {
-    details_ += std::string(finding) + ": " + call.Text() + ": " + why + "\n";
+  void Fail(const char* finding, const KernelCall& call, int run, const std::string& why) {
+    details_ += std::string(finding) + ": " + call.Text(run) + ": " + why + "\n";
     std::pair<std::string, std::string>& failed = failures_[{finding, call.implementation->name}];
     if (failed.first.empty())
-      failed.first = name_ + ", " + call.Text() + ": " + why;
+      failed.first = name_ + ", " + call.Text(run) + ": " + why;
     else
       failed.second += (failed.second.empty() ? "; also: " : ", ") + call.problem->name;
   }
@@ -196,7 +192,7 @@ class PackageCase {
 
   void ReportNothingRight() {
     if (!first_refusal_.empty())
-      ctx_.Finding(kKernelsRefused, name_ + " refused every problem; first " + first_refusal_);
+      ctx_.Finding(kKernelsRefused, name_ + ", " + first_refusal_ + "; it refused every problem");
     else
       nothing_for_ = answer().capability.empty() ? "this GPU" : "compute capability " + answer().capability;
   }
@@ -275,23 +271,12 @@ struct OfPackage {
   using Params = PackageParams;
   static void Describe(Schema<Params>& s) {
     s.Summary("what a package of the image computes with its own kernels is right, or it refuses")
-        .Layer(CCI_LAYER_FRAMEWORK)
-        .PerSubject()
         .Devices(CCI_DEVICES_ONE)
-        .Requires("driver.canary")
-        .TimeoutSeconds(300);
+        .Requires("driver.canary");
     s.Param("adapter", &Params::adapter).Summary("which one, of those that are known: \"torch\"");
-    s.Param("python", &Params::python)
-        .Summary("the interpreter, by path or by PATH; auto: the subject's, else the first python3 of PATH")
-        .Default(kAutoPython);
-    s.Param("timeout_s", &Params::timeout_s)
-        .Summary("seconds that the interpreter may take; less than the entry's own")
-        .Default(240.0);
+    DescribeInterpreter(s, 240);
   }
-  static void Validate(const Params& p, Problems& problems) {
-    if (p.python.empty()) problems.Add("python", "the interpreter's name is empty; leave it out instead");
-    if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
-  }
+  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
 
   static void Run(Context& ctx, const Params& p) {
     const std::vector<Adapter> adapters = AdaptersOf(ctx);
@@ -301,16 +286,11 @@ struct OfPackage {
       ctx.Finding(kKernelsAdapterUnknown, p.adapter);
       return;
     }
-    const std::string python = RunnersPython(ctx, p.python), folder = ctx.ScratchDir() + "/look";
-    const RunnerRun look =
-        RunRunner(ctx, python, folder, WriteLookJob(folder, adapter->distributions, false), 60);
-    if (!Judge(ctx, look.answer.ended && look.end.exit_status == 0, "its packages can be listed",
-               kKernelsPythonUnusable,
-               [&] { return python + " " + HowEnded(look.end) + "; " + LastLine(look.end.output); }))
-      return;
+    const std::string python = RunnersPython(ctx, p.python);
+    const RunnerAnswer look = ListPackages(ctx, python, adapter->distributions, false, 60);
     RunnerPackage package;
     for (const std::string& name : adapter->distributions)
-      for (const RunnerPackage& found : look.answer.packages)
+      for (const RunnerPackage& found : look.packages)
         if (package.name.empty() && found.name == name) package = found;
     if (package.name.empty())
       ctx.Skip(CCI_SKIP_ABSENT, adapter->title + " in " + python,
@@ -318,7 +298,7 @@ struct OfPackage {
     const std::string version = NumbersOf(package.version);
     if (!ctx.Satisfies(version, adapter->versions))
       ctx.Skip(CCI_SKIP_VERSION, adapter->title + " " + adapter->versions + ", which its adapter is for",
-               package.name + " " + package.version + ", which is not covered");
+               package.name + " " + package.version);
     PackageCase(ctx, *adapter, package, p).Run(python);
   }
 };

@@ -52,23 +52,17 @@ KernelProblem MakeKernelProblem(const std::string& name) {
   throw std::out_of_range("no problem " + name);
 }
 
-std::string WhyWrong(const KernelOutput& output, KernelArithmetic arithmetic,
-                     const std::vector<unsigned char>& bytes) {
+std::string WhyWrong(const KernelOutput& output, KernelArithmetic arithmetic, std::string_view bytes) {
   const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
   if (bytes.size() != wanted)
     return "it has " + std::to_string(bytes.size()) + " bytes in place of " + std::to_string(wanted);
   const ElementJudgement judged = JudgeElements(
-      output.type, output.Count(), [&](std::int64_t i) { return output.rule(i, arithmetic); }, bytes.data());
+      output.type, output.Count(), [&](std::int64_t i) { return output.rule(i, arithmetic); },
+      reinterpret_cast<const unsigned char*>(bytes.data()));
   if (judged.wrong > 0)
     return DescribeWrong(judged, output.Place(judged.first_wrong), judged.first_allowed) + "; " +
            judged.WorstText(output.Place(judged.worst));
   return judged.unwritten > 0 ? DescribeUnwritten(judged, output.Place(judged.first_unwritten)) : "";
-}
-
-std::string NameOf(DataType type) {
-  static const char* const kNames[] = {"float32", "float16", "bfloat16",    "float64",
-                                       "int8",    "int32",   "float8_e4m3", "float8_e5m2"};
-  return kNames[static_cast<int>(type)];
 }
 
 }  // namespace cudnn_ci

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/numeric/attention_spec.h"
@@ -60,11 +61,7 @@ KernelProblem MakeKernelProblem(const std::string& name);
 
 // Every element of a result: what is wrong with it, in words; empty: it is right. `bytes` has SizeOf(type)
 // bytes for each element.
-std::string WhyWrong(const KernelOutput& output, KernelArithmetic arithmetic,
-                     const std::vector<unsigned char>& bytes);
-
-// "float8_e4m3", as results and files have their types.
-std::string NameOf(DataType type);
+std::string WhyWrong(const KernelOutput& output, KernelArithmetic arithmetic, std::string_view bytes);
 
 // The rows of a table of problems, which each kind of operation has.
 struct KernelProblemRow {

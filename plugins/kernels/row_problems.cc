@@ -123,7 +123,7 @@ std::vector<KernelProblemRow> RowProblems() {
       rows.push_back({operation + std::string("/") + NameOf(size.type) + "_" + std::to_string(size.columns),
                       [size, mean = with_mean] { return NormOf(size, mean); }});
   for (const Rows& size : {Rows{DataType::kBfloat16, 16, 1408}, Rows{DataType::kFloat32, 3, 65}})
-    rows.push_back({"silu_gate/" + NameOf(size.type) + "_" + std::to_string(size.columns),
+    rows.push_back({std::string("silu_gate/") + NameOf(size.type) + "_" + std::to_string(size.columns),
                     [size] { return GateOf(size); }});
   return rows;
 }

@@ -3,9 +3,14 @@
 #ifndef CUDNN_CI_PLUGINS_KERNELS_RUNNER_H_
 #define CUDNN_CI_PLUGINS_KERNELS_RUNNER_H_
 
+#include <vector>
+
+#include "common/interpreter.h"
+
 namespace cudnn_ci {
 
-const char* RunnerText();
+// It alone.
+const std::vector<ScriptFile>& RunnerFiles();
 
 }  // namespace cudnn_ci
 

@@ -6,25 +6,28 @@
 
 #include <string>
 
+#include "common/interpreter.h"
 #include "kernels/adapter.h"
 #include "kernels/answer.h"
 
 namespace cudnn_ci {
 
-struct RunnerRun {
-  std::string python;  // the interpreter that was started
-  ChildResult end;
+struct RunnerRun : ScriptRun {
   RunnerAnswer answer;
 };
 
-// The interpreter that a parameter "python" means for the subject of the case. Skips the case where none was
-// named and there is none; ends it with a finding where it is not to be found.
+// InterpreterOfCase, once a run: skips the case where the first python3 of PATH is that of another subject.
 std::string RunnersPython(Context& ctx, const std::string& parameter);
 
-// Runs the runner of the folder with a job. Whatever compiles does so into a folder below it. Skips the case
-// where Python is older than 3.8; ends it with a finding where the interpreter cannot be used at all.
+// Runs the runner of the folder with a job. Whatever compiles does so into a folder below it. Skips and ends
+// the case as RunScript and RequireAnswer do.
 RunnerRun RunRunner(Context& ctx, const std::string& python, const std::string& folder,
                     const std::string& job, double timeout_s);
+
+// The packages of the interpreter: those of these distributions that it has, and where wanted `others` that
+// bring kernels. Ends the case with a finding where they cannot be listed.
+RunnerAnswer ListPackages(Context& ctx, const std::string& python,
+                          const std::vector<std::string>& distributions, bool others, double timeout_s);
 
 // What is known of adapters, as the harness tells it.
 std::vector<Adapter> AdaptersOf(const Context& ctx);

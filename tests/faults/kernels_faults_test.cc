@@ -37,13 +37,13 @@ std::vector<Fault> Kernels() {
                      {"an illegal memory access was encountered"})}),
       Showing("kernel of a package that computes wrong numbers",
               {Image("package_that_adds_one", Package("one_more"), "kernels-wrong",
-                     {"one more, product/float32_small: run 1: "})}),
+                     {"one more, product/float32_small, run 1: "})}),
       Showing("package whose extension does not load",
               {Image("package_that_refuses_everything", Package("shy"), "kernels-refused",
-                     {"refused every problem; first refuses, product/float32_small: "})}),
+                     {"refuses, product/float32_small, run 1: "})}),
       Showing("package that falls back to the CPU",
               {Image("package_that_computes_on_the_cpu", Package("elsewhere"), "kernels-not-on-gpu",
-                     {"cpu, product/float32_small: "})}),
+                     {"cpu, product/float32_small, run 1: "})}),
   });
 }
 

@@ -1,26 +1,27 @@
 // The exact problems for kernels of the image: what is expected is what the definition gives, every fault
 // that a kernel may have is noticed, and every element of every input is read.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstring>
 
 #include "common/numeric/fill.h"
 #include "kernels/adapter.h"
 #include "kernels/answer.h"
+#include "kernels/job.h"
 #include "kernels_reference.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::vector<unsigned char> BytesOf(const KernelOutput& output, const Elements& elements) {
-  std::vector<unsigned char> bytes(elements.size() * SizeOf(output.type));
+std::string BytesOf(const KernelOutput& output, const Elements& elements) {
+  std::string bytes(elements.size() * SizeOf(output.type), '\0');
   for (std::size_t i = 0; i < elements.size(); ++i)
-    Store(output.type, elements[i], &bytes[i * SizeOf(output.type)]);
+    Store(output.type, elements[i], reinterpret_cast<unsigned char*>(&bytes[i * SizeOf(output.type)]));
   return bytes;
 }
 
@@ -81,11 +82,11 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
     const KernelProblem problem = MakeKernelProblem(name);
     const auto right = KernelReference(problem).Compute();
     for (const KernelOutput& output : problem.outputs) {
-      const std::vector<unsigned char> bytes = BytesOf(output, right.at(output.name));
+      const std::string bytes = BytesOf(output, right.at(output.name));
       const std::size_t size = SizeOf(output.type), last = bytes.size() - size;
       const auto wrong = [&](const char* what, std::size_t at, const auto& change) {
-        std::vector<unsigned char> changed = bytes;
-        change(&changed[at]);
+        std::string changed = bytes;
+        change(reinterpret_cast<unsigned char*>(&changed[at]));
         ++planted;
         for (const KernelArithmetic arithmetic : kAll)
           EXPECT_NE(WhyWrong(output, arithmetic, changed), "") << name << " " << output.name << " " << what;
@@ -99,8 +100,7 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
       wrong("the last is 1/4 less", last, [&](unsigned char* at) {
         Store(output.type, Load(output.type, at) - (output.type == DataType::kInt32 ? 1 : 0.25), at);
       });
-      EXPECT_THAT(WhyWrong(output, KernelArithmetic::kExact, {bytes.begin(), bytes.end() - 1}),
-                  HasSubstr("bytes in place of"));
+      EXPECT_NE(WhyWrong(output, KernelArithmetic::kExact, bytes.substr(1)), "");
     }
   }
   EXPECT_GE(planted, 30);
@@ -123,6 +123,36 @@ TEST(KernelResults, OfARecomputedSoftmaxAreExactButForGradientsInFloat32) {
   EXPECT_EQ(changed("attention/float32_small", "dq", 0.25), "wrong wrong wrong ");
   EXPECT_EQ(changed("attention/bfloat16_odd", "dq", 0x1p-7), "wrong wrong wrong ");
   EXPECT_EQ(changed("attention/bfloat16_odd", "dv", 0x1p-7), "wrong wrong wrong ");
+}
+
+// In the place of a file an image may leave what blocks who opens it, or a link to it.
+TEST(KernelResults, AreReadOfRegularFilesOnly) {
+  const Scratch scratch;
+  Adapter adapter;
+  adapter.implementations.emplace_back().promises = {"product/float32_small"};
+  const KernelJob job = MakeKernelJob(adapter, [](const Implementation&) { return true; });
+  const KernelProblem& problem = *job.calls.at(0).problem;
+  const KernelOutput& output = problem.outputs.at(0);
+  RunnerResult result;
+  result.outputs["y"] = {"float32", "cuda:0", output.shape};
+  const auto why = [&] { return WrongWith(scratch.path(), job, {0, 1}, result).why; };
+  EXPECT_NE(why(), "") << "there is no file";
+  const std::string right = BytesOf(output, KernelReference(problem).Compute().at("y"));
+  const std::string file = scratch.File("0.1.y"), fifo = scratch.File("fifo"),
+                    answer = scratch.File("answer");
+  std::filesystem::create_symlink(scratch.Write("elsewhere", right), file);
+  EXPECT_EQ(why(), "");
+  scratch.Write("elsewhere", right + "x");
+  EXPECT_NE(why(), "") << "it is too large";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {file, answer}) {
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink(fifo, path);
+  }
+  EXPECT_NE(why(), "") << "it is a FIFO";
+  EXPECT_NE(ReadRunnerAnswer(answer).problem, "");
+  EXPECT_NE(ReadRunnerAnswer(fifo).problem, "");
+  EXPECT_EQ(ReadRunnerAnswer(scratch.File("none")).problem, "");
 }
 
 TEST(KernelProblem, WithoutAResultHasInputsThatDoNotFit) {

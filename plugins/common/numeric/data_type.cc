@@ -107,6 +107,12 @@ DataType DataTypeFrom(const std::string& name) {
   throw std::invalid_argument("unknown data type '" + name + "'");
 }
 
+const char* NameOf(DataType type) {
+  return std::find_if(std::begin(kNames), std::end(kNames),
+                      [&](const auto& known) { return known.type == type; })
+      ->name;
+}
+
 Layout LayoutFrom(const std::string& name) {
   if (name == "nchw") return Layout::kNchw;
   if (name == "nhwc") return Layout::kNhwc;

@@ -17,6 +17,8 @@ enum class Layout { kNchw, kNhwc };  // with depth: NCDHW, NDHWC
 // "nhwc". Throw std::invalid_argument for others.
 DataType DataTypeFrom(const std::string& name);
 Layout LayoutFrom(const std::string& name);
+// The name that DataTypeFrom takes.
+const char* NameOf(DataType type);
 
 // Bytes of one element.
 std::size_t SizeOf(DataType type);

@@ -1,4 +1,5 @@
 """A fake package that computes in plain Python, rightly or, as an implementation's name says, wrongly; it launches by the fake CUPTI."""
+import atexit
 import ctypes
 import math
 import os
@@ -14,6 +15,9 @@ if FAULT == "silent":
     cudnn_ci_runner.call = lambda *_: True
 if FAULT == "lacks":
     raise Refused("PyTorch")
+if FAULT == "untraced":
+    import cudnn_ci_runner
+    cudnn_ci_runner.Launches.places = staticmethod(lambda: ["/nowhere/libcupti.so"])
 
 
 class Array:
@@ -49,10 +53,14 @@ def attention(p, how):
 
 
 def product(p, how):
+    if FAULT == "second refused" and getattr(product, "calls", 0) > 0:
+        raise Refused("not twice")
     if how in ("raises", "refuses", "memory"):
         raise Refused("not for this card") if how == "refuses" else RuntimeError("CUDA out of memory" if how == "memory" else "no kernel image")
     if FAULT in ("crash", "hang"):
         ctypes.string_at(0) if FAULT == "crash" else time.sleep(60)
+    if how == "exits":
+        atexit.register(ctypes.string_at, 0)
     if how != "no launch":
         ctypes.CDLL("libcupti.so.13").FakeLaunch(b"other_kernel" if how == "another's kernel" else b"acme_gemm")
     x, w = take(p, "x"), take(p, "w")
