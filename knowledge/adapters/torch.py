@@ -3,20 +3,10 @@ import os
 
 import torch
 import torch.nn.functional as F
-from cudnn_ci_runner import Refused
+from cudnn_ci_runner import Refused, describe, settle  # noqa: F401
 
 BACKENDS = {"sdpa math": "MATH", "sdpa efficient": "EFFICIENT_ATTENTION", "sdpa flash": "FLASH_ATTENTION", "sdpa cudnn": "CUDNN_ATTENTION"}
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-
-
-def describe():
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
-            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
-
-
-def settle(_):
-    torch.cuda.synchronize()
 
 
 def flex(p, q, k, v):

@@ -1,21 +1,12 @@
 """Triton by itself: a product, norms and a gate, compiled by the image's Triton and launched on tensors of PyTorch."""
+from cudnn_ci_runner import Refused, describe, settle  # noqa: F401
+
 try:
     import torch
 except ImportError as error:
-    from cudnn_ci_runner import Refused
     raise Refused("PyTorch, whose tensors it is launched on: %s" % error)
 import triton
 import triton.language as tl
-
-
-def describe():
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
-            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
-
-
-def settle(_):
-    torch.cuda.synchronize()
 
 
 @triton.jit

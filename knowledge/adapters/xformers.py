@@ -1,23 +1,13 @@
 """xFormers: memory-efficient attention by each of its operators."""
 import torch
-from cudnn_ci_runner import Refused
+from cudnn_ci_runner import Refused, describe, settle  # noqa: F401
 from xformers import ops
 from xformers.ops import fmha
 
 OPERATORS = {"cutlass": fmha.MemoryEfficientAttentionCutlassOp, "flash": fmha.MemoryEfficientAttentionFlashAttentionOp, "triton": (fmha.triton_splitk.FwOp, None)}
-MASKS = {"none": lambda p: None, "causal": lambda p: fmha.attn_bias.LowerTriangularMask(), "bias": lambda p: p.torch("bias"),
+MASKS = {"none": lambda p: None, "causal": lambda p: fmha.attn_bias.LowerTriangularMask(), "bias": lambda p: p.torch("bias").expand(-1, p.torch("q").shape[1], -1, -1),
          "causal_bottom_right": lambda p: fmha.attn_bias.LowerTriangularFromBottomRightMask(),
          "sliding_window": lambda p: fmha.attn_bias.LocalAttentionFromBottomRightMask(window_left=p["window"] - 1, window_right=0)}
-
-
-def describe():
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
-            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
-
-
-def settle(_):
-    torch.cuda.synchronize()
 
 
 def forward(p, how, q, k, v):
