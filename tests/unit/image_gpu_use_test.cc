@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "shipped_knowledge.h"
 #include "subject_tree.h"
 
@@ -81,6 +83,16 @@ TEST_F(GpuUseTest, AnExtensionOfAFrameworkThatIsNotThereAsksForNothing) {
   EXPECT_FALSE(Use().asks_for_runtime);
   File("packages/torch/lib/libtorch.so");
   EXPECT_TRUE(Use().asks_for_runtime);
+}
+
+TEST_F(GpuUseTest, LibrariesAreFoundAtEachDepthAndOnceWhereAFolderHasTwoNames) {
+  std::vector<std::string> expected;
+  for (const char* folder : {"", "a/", "a/b/", "a/b/c/", "a/b/c/d/"})
+    expected.push_back(File("packages/" + std::string(folder) + "lib.so"));
+  for (const char* link : {"packages/link", "packages/a/link", "packages/a/b/link"})
+    Link(At("packages/a"), link);
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(LibrariesBelow(At("packages")), expected);
 }
 
 TEST_F(GpuUseTest, WhatIsNoLibraryShowsNothing) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -49,16 +50,45 @@ bool IsOfFramework(std::string_view library) {
          library.starts_with("libtensorflow_framework");
 }
 
-// Adds the libraries below a folder. False: it holds more than is looked at.
-bool AddLibraries(const std::string& folder, int* entries, std::vector<std::string>* libraries) {
+// The entries that may still be read, by several threads.
+using Budget = std::atomic<int>;
+
+void ListBelow(const std::string& folder, int depth, Budget* left, std::vector<std::string>* libraries) {
   std::error_code error;
   fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
   for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-    if (--*entries < 0) return false;
-    if (it.depth() >= kMostDepth) it.disable_recursion_pending();
+    if (--*left < 0) return;
+    if (it.depth() + depth >= kMostDepth) it.disable_recursion_pending();
     if (IsLibraryName(it->path().filename().native())) libraries->push_back(it->path().native());
   }
-  return true;
+}
+
+// The folders in a folder, links aside; its libraries are added.
+std::vector<std::string> FoldersIn(const std::string& folder, Budget* left,
+                                   std::vector<std::string>* libraries) {
+  std::vector<std::string> folders;
+  std::error_code error, unknown;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (--*left < 0) return folders;
+    if (IsLibraryName(it->path().filename().native())) libraries->push_back(it->path().native());
+    if (!it->is_symlink(unknown) && it->is_directory(unknown)) folders.push_back(it->path().native());
+  }
+  return folders;
+}
+
+// Adds the libraries below a folder. False: it holds more than is looked at. What lies two folders down is
+// read by several threads: an environment has thousands of folders, and one of its packages half of them.
+bool AddLibraries(const std::string& folder, int* entries, std::vector<std::string>* libraries) {
+  Budget left = *entries;
+  std::vector<std::string> inside;
+  for (const std::string& package : FoldersIn(folder, &left, libraries))
+    for (std::string& part : FoldersIn(package, &left, libraries)) inside.push_back(std::move(part));
+  std::vector<std::vector<std::string>> found(inside.size());
+  ReadInParallel(inside.size(), [&](size_t i) { ListBelow(inside[i], 2, &left, &found[i]); });
+  for (const std::vector<std::string>& below : found)
+    libraries->insert(libraries->end(), below.begin(), below.end());
+  *entries = std::max(0, left.load());
+  return left >= 0;
 }
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
