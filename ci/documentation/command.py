@@ -10,7 +10,7 @@ import tempfile
 
 from bundling import archive, command
 
-from . import choices, findings_pages, matrix_keys, pages, program_pages, sdk_pages
+from . import choices, findings_pages, front, matrix_keys, pages, program_pages, sdk_pages
 
 DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, all findings and what leads
 to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, all options and checks from the
@@ -18,7 +18,7 @@ program, where one is given, and the gallery, where one is given. A folder of fi
 of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs `ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
 Exit status: 0, or 2 when something is missing or a page is wrong"""
-ASSETS = ["site.css", "iframe-worker.js"]
+ASSETS = ["site.css", "iframe-worker.js", "lookup.js"]
 EXTENSIONS = ["attr_list", "md_in_html", "sane_lists", "tables", "pymdownx.superfences", {"pymdownx.highlight": {"auto_title": False}},
               {"toc": {"permalink": True}}]
 # Where a word of an error message ends: at blanks and marks, but not within a name or a version. lunr parts what is asked for at each
@@ -72,6 +72,7 @@ def write_pages(root, folder, gallery=None, program=None):
     (folder / "assets").mkdir()
     for name in ASSETS:
         shutil.copyfile(pathlib.Path(__file__).parent / "assets" / name, folder / "assets" / name)
+    (folder / "assets/lookup-data.js").write_text(front.data_of(findings), encoding="utf-8")
     return pages.navigation(root, places)
 
 

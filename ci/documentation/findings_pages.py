@@ -23,9 +23,10 @@ crash says more, a report blames accordingly ([design](design.md#4-verdict-and-b
 
 ERRORS = """# Errors, by their text
 
-Search this page for a part of the message that your program, your framework or the container engine
-printed. Each row gives the finding by which cudnn-ci names the cause, and the fix in short.
-`cudnn-ci explain FINDING` prints the whole remedy, without a network.
+Paste the message that your program, your framework or the container engine printed into the field,
+or look it up in the tables. Each row gives the finding by which cudnn-ci names the cause, and the fix
+in short. `cudnn-ci explain 'MESSAGE'` gives the same, without a network, and `cudnn-ci explain FINDING`
+the whole remedy.
 
 One message often has several causes. Run the gate in the container that fails: it tests the driver
 first, then the toolkit, cuDNN and the frameworks, and names the first that is broken. Of several

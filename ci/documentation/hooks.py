@@ -5,6 +5,11 @@ import json
 import os
 import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))  # mkdocs loads this file by its path
+
+from documentation import front  # noqa: E402: found by the line above
 
 LOOKED_UP = {"errors.md", "failure-modes.md"}  # pages whose rows are found by the search
 # The weight of a page in the search: 1, or that of its part of the navigation, or of where it lies. Guides come before explanations. A word
@@ -61,7 +66,8 @@ def with_anchors(table, page, heading, taken):
         anchor = "row-" + (re.sub(r"[^a-z0-9]+", "-", cells[0].lower()).strip("-")[:60].strip("-") or "x")
         taken[anchor] = taken.get(anchor, 0) + 1
         anchor += f"-{taken[anchor]}" if taken[anchor] > 1 else ""
-        rows.append({"location": f"{page.url}#{anchor}", "title": html.escape(f"{cells[0]} ({heading})", quote=False),
+        messages = [plain(code) for code in re.findall(r"<code>(.*?)</code>", match[0].partition("</td>")[0], flags=re.DOTALL)]
+        rows.append({"messages": messages, "location": f"{page.url}#{anchor}", "title": html.escape(f"{cells[0]} ({heading})", quote=False),
                      "text": "<p>" + html.escape(". ".join(cells[1:]), quote=False) + "</p>"})
         return match[0].replace("<tr>", f'<tr id="{anchor}">', 1)
     return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table", "<table data-search-exclude", 1)
@@ -76,7 +82,8 @@ def on_page_content(content, page, config, files):
             return match[0]
         text = labelled(match[0])
         return with_anchors(text, page, heading[0], taken) if page.file.src_uri in LOOKED_UP else text
-    return re.sub(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>|<table>.*?</table>", part, content, flags=re.DOTALL)
+    made = re.sub(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>|<table>.*?</table>", part, content, flags=re.DOTALL)
+    return front.field(page.file.src_uri) + made if page.file.src_uri in front.PAGES else made
 
 
 def put_names_before_longer_ones():
@@ -84,9 +91,14 @@ def put_names_before_longer_ones():
     row of CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH first."""
     names = {name for row in rows for name in re.findall(r"\b[A-Z]+_\w+", row["title"])}
     beginnings = {name for name in names if any(other.startswith(f"{name}_") for other in names)}
+    titles = [(row, messages) for row in rows if (messages := row.pop("messages"))]
     for row in rows:
         if not beginnings.isdisjoint(re.findall(r"\w+", row["title"])):
             row["boost"] = 2
+    for row, messages in titles:
+        # As much for a message that another row has a part of: "driver version is insufficient", and what NCCL prints before it.
+        if any(message in other for message in messages for row_of, others in titles if row_of is not row for other in others):
+            row["boost"] = 1.6
 
 
 def on_post_build(config):

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "gate_run.h"
@@ -158,26 +159,19 @@ TEST(Explain, TellsHowAFindingIsMet) {
   EXPECT_TRUE(foreign["messages"].empty() && foreign["failure_modes"].empty()) << foreign;
 }
 
-// Texts as people have them in front of them; the first message has the finding, and not beside others.
-TEST(Explain, TheTextOfAnErrorLeadsToItsFinding) {
-  const std::vector<std::pair<std::string, std::string>> texts = {
-      {"libcudnn_cnn_infer.so.8: cannot open shared object file: No such file or directory",
-       "cudnn-sublibrary-unloadable"},
-      {"RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", "driver-library-missing"},
-      {"CUDA error: no kernel image is available for execution on the device", "device-code-missing"},
-      {"no valid algorithm", "no-engine"},
-      {"RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", "no-engine"},
-      {"libtorch_cuda.so: undefined symbol: ncclCommSplit", "symbol-missing"},
-      {"ImportError: libcudart.so.12: cannot open shared object file", "toolkit-runtime-missing"},
-      {"libcudart.so.13: cannot open shared object file", "toolkit-runtime-missing"},
-      {"Failed to find C compiler", "jit-tool-missing"},
-      {"CUDA driver version is insufficient for CUDA runtime version", "driver-library-missing"}};
+// Texts as people have them in front of them: the first message has the finding, and says the cure.
+TEST(Explain, TheTextOfAnErrorLeadsToItsCure) {
   GateRun run;
-  for (const auto& [text, finding] : texts) {
-    const json found = json::parse(run.Command({"explain", text, "--json"}).out);
-    EXPECT_EQ(found["schema"], "cudnn-ci/messages/1");
-    EXPECT_EQ(found["messages"][0]["findings"][0], finding) << text;
+  const json texts = json::parse(std::ifstream(CUDNN_CI_SOURCE_DIR "/tests/fixtures/error_texts.json"));
+  ASSERT_GE(texts.size(), 16u);
+  for (const json& row : texts) {
+    const json found = json::parse(run.Command({"explain", row["text"], "--json"}).out);
+    ASSERT_EQ(found["schema"], "cudnn-ci/messages/1") << row;
+    EXPECT_EQ(found["messages"][0]["findings"][0], row["finding"]) << row;
+    EXPECT_THAT(found["messages"][0]["fix"], HasSubstr(row["says"])) << row;
   }
+  // An id with blanks for hyphens, which no program prints.
+  EXPECT_EQ(run.Command({"explain", "no engine"}).out, run.Command({"explain", "no-engine"}).out);
   // Unquoted, in other letters; and what no message has.
   EXPECT_EQ(run.Command({"explain", "failed", "to", "find", "c", "compiler"}).out,
             run.Command({"explain", "Failed to find C compiler"}).out);

@@ -48,7 +48,9 @@ TOPICS = [("exit code", "index"), ("pytest", "python-and-ctest"), ("github actio
           ("podman", "images"), ("cudnn-missing", "findings"),
           ("library-shadowed", "findings"), ("known-fault", "findings")]
 # Too general to have a row of their own, or in two rows.
-NOT_FIRST = {"libcuda.so.1", "libcudnn_*.so.9", "No such file or directory", "CUDA Version: N/A", "libcudart.so.12: cannot open shared object file"}
+NOT_FIRST = {"libcuda.so.1", "libcudnn_*.so.9", "No such file or directory", "CUDA Version: N/A", "libcudart.so.12: cannot open shared object file",
+             "libcuda.so.1: cannot open shared object file", "libcuda.so.1: cannot open shared object file: No such file or directory", "libnccl.so.2",
+             "CUDA error: an illegal memory access was encountered", "timed out"}
 TOO_WIDE = """
   const out = [];
   for (const e of document.querySelectorAll("main *, header *")) {
@@ -140,6 +142,32 @@ class Site(unittest.TestCase):
                     with self.subTest(words=words):
                         self.assertRegex(self.first_row(words), rf"/errors\.html.*#row-{re.escape(row)}(-\d+)?$")
         self.assertGreater(count, 180)
+
+    def test_the_first_page_shows_the_cure_of_a_pasted_text(self):
+        for row in json.loads((ROOT / "tests/fixtures/error_texts.json").read_text(encoding="utf-8")):
+            self.open("index.html")
+            self.browser.find_element("id", "cci-text").send_keys(row["text"])
+            hits = self.browser.find_elements("css selector", "#cci-results li")
+            with self.subTest(text=row["text"]):
+                self.assertIn(row["says"], hits[0].text)
+                self.assertIn(row["finding"], hits[0].text)
+            # The field of the theme's search finds the same row first of all.
+            with self.subTest(searched=row["text"]):
+                found = [text for address, text in self.hits(row["text"]) if "#row-" in address and "/errors.html" in address]
+                self.assertIn(row["says"], found[0])
+
+    def test_the_examples_of_the_first_page_lead_to_a_cure(self):
+        for page in ("index.html", "errors.html"):
+            self.open(page, 390, height=844)
+            for example in self.browser.find_elements("css selector", ".cci-example"):
+                self.browser.execute_script("arguments[0].click()", example)
+                with self.subTest(page=page, example=example.text):
+                    self.assertTrue(self.browser.find_elements("css selector", "#cci-results .cci-cure"))
+                    self.assertEqual(self.browser.execute_script(TOO_WIDE), [390, []])
+            field = self.browser.find_element("id", "cci-text")
+            field.clear()
+            field.send_keys("<img src=x onerror=alert(1)> cannot")
+            self.assertFalse(self.browser.find_elements("css selector", "#cci-results img"))
 
     def test_a_topic_is_found(self):
         for words, page in TOPICS:

@@ -3,6 +3,8 @@
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,7 +13,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import headers, hooks, matrix_keys, pages, program_pages, sdk_pages  # noqa: E402: found by the line above
+from documentation import findings_pages, front, headers, hooks, matrix_keys, pages, program_pages, sdk_pages  # noqa: E402: found by the line above
 
 HEADERS = ROOT / pages.HEADERS
 
@@ -182,6 +184,36 @@ class OfTheProgram(unittest.TestCase):
                       "It proves the promise `image.cudnn`.\n", text)
         self.assertIn("\n| `n` | integer; default `3` | how many |\n| `s` | `x`, `y_z`; required |  |", text)
         self.assertIn("\n### p.two\n\nSecond. It uses no GPU. Its parameters are those of [p.one](#pone).", text)
+
+
+LOOKUP = """const {lookup} = require(process.argv[1]);
+const [known, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(texts.map((text) => lookup(known, text))));"""
+
+
+@unittest.skipUnless(shutil.which("node"), "no node")
+class Front(unittest.TestCase):
+    def lookup(self, *texts):
+        known = front.known(findings_pages.read(ROOT))
+        script = ROOT / "ci/documentation/assets/lookup.js"
+        return json.loads(subprocess.run(["node", "-e", LOOKUP, script], input=json.dumps([known, texts]), capture_output=True, text=True, check=True).stdout)
+
+    def test_the_text_of_an_error_leads_to_its_cure(self):
+        rows = json.loads((ROOT / "tests/fixtures/error_texts.json").read_text())
+        texts = [row["text"] for row in rows]
+        for row, hit in zip(rows, self.lookup(*texts)):
+            with self.subTest(text=row["text"]):
+                self.assertEqual(hit["messages"][0]["findings"][0], row["finding"])
+                self.assertIn(row["says"], hit["messages"][0]["fix"])
+        for text, hit in zip(front.EXAMPLES, self.lookup(*front.EXAMPLES)):
+            with self.subTest(text=text):
+                self.assertTrue(hit["messages"])
+
+    def test_an_id_leads_to_its_finding(self):
+        for text, hit in zip(texts := ["no-engine", "no engine", "image.no-engine", "NO-ENGINE"], self.lookup(*texts)):
+            self.assertEqual(hit["finding"]["id"], "no-engine", text)
+        for hit in self.lookup("The sky is blue", "no", "", " ", "\0" * 200000):
+            self.assertEqual(hit, {"messages": []})
 
 
 if __name__ == "__main__":

@@ -100,16 +100,24 @@ int ExplainText(const std::string& text, const Signs& signs, bool json) {
 }
 
 bool MayBeSlug(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](const char c) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](const char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
   });
 }
 
+// "no engine" as the id that has these words.
+std::string WithHyphens(std::string words) {
+  std::replace(words.begin(), words.end(), ' ', '-');
+  return words;
+}
+
 int ExplainOne(const std::string& named, const Known& known, const Signs& signs, Session* session,
                bool json) {
-  if (!MayBeSlug(named)) return ExplainText(named, signs, json);
+  const std::string id = WithHyphens(named);
+  if (!MayBeSlug(id) || (id != named && !FindMessages(named, signs, 1).empty()))
+    return ExplainText(named, signs, json);
   // Reports write it as BLAME.ID.
-  const std::string slug = named.substr(named.rfind('.') + 1);
+  const std::string slug = id.substr(id.rfind('.') + 1);
   const FindingInfo* found = FindHarnessFinding(slug);
   std::optional<Looked> looked;
   if (!found || !known.knowledge.Rows("remedies").empty()) {
@@ -120,7 +128,7 @@ int ExplainOne(const std::string& named, const Known& known, const Signs& signs,
     if (!found) found = catalog.FindFinding(slug);
   }
   if (!found) {
-    if (!FindMessages(named, signs, 1).empty()) return ExplainText(named, signs, json);
+    if (id != named || !FindMessages(named, signs, 1).empty()) return ExplainText(named, signs, json);
     std::vector<std::string> slugs;
     for (const FindingInfo& f : HarnessFindings()) slugs.push_back(f.slug);
     for (const PluginInfo& p : looked->discovery().catalog.plugins)
