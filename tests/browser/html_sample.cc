@@ -1,6 +1,8 @@
 // html_sample KIND COUNT FILE: report.html of a made-up run of so many cases, for the browser to look at.
-// KIND is green, red, mixed (every outcome) or hostile (every text of the run is markup that tries to run).
+// KIND is green, red, mixed (every outcome) or hostile (every text of the run is markup that tries to run);
+// of so many subjects stack (all links of each proven) or broken-stack (of the second the toolkit is broken).
 // Of the kinds images and hostile-images: images.html of so many images.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -58,6 +60,53 @@ RunBuilder Sample(const std::string& kind, int count) {
   return b;
 }
 
+// A run that judges every link of the stack, for each of `count` environments.
+RunBuilder Stack(const std::string& kind, int count) {
+  RunBuilder b;
+  b.run.subjects.clear();
+  b.run.facts["system"]["driver.library.path"] = "/usr/lib/x86_64-linux-gnu/libcuda.so.580.65.06";
+  const auto end = [&](const std::string& check, const std::string& params, const std::string& subject,
+                       Layer layer, const Outcome& outcome, const std::vector<Finding>& findings = {}) {
+    const std::string rest = params + (params.empty() || subject.empty() ? "" : ",") +
+                             (subject.empty() ? "" : "subject=" + subject);
+    const std::string id = check + (rest.empty() ? "" : "[" + rest + "]");
+    CasePlanned& planned = b.Plan(id, layer);
+    planned.subject = subject;
+    if (!params.empty()) planned.params["dtype"] = params.substr(params.find('=') + 1);
+    b.End(id, outcome, findings);
+    return CaseRef{id, ""};
+  };
+  end("driver.load", "", "", Layer::kDriver, Passed{});
+  for (const char* check : {"driver.version", "driver.devices", "driver.canary"})
+    end(check, "", "", Layer::kDriver, Passed{});
+  for (int i = 0; i < count; ++i) {
+    const std::string subject = "venv" + std::to_string(i), folder = "/opt/" + subject + "/lib/python3.12/";
+    b.run.subjects.push_back({subject, "python:/opt/" + subject + "/bin/python3"});
+    b.run.facts[subject] = {
+        {"toolkit.version", "12." + std::to_string(i)},
+        {"toolkit.runtime.path", folder + "site-packages/nvidia/cuda_runtime/lib/libcudart.so.12"},
+        {"cudnn.version", "9." + std::to_string(i) + ".0"},
+        {"cudnn.path", folder + "site-packages/nvidia/cudnn/lib/libcudnn.so.9"}};
+    const bool broken = kind == "broken-stack" && i == std::min(1, count - 1);
+    const CaseRef runtime =
+        broken ? end("toolkit.runtime", "", subject, Layer::kToolkit, Failed{},
+                     {Wrong("toolkit-runtime-missing", Blame::kImage,
+                            "libcudart.so.12: cannot open shared object file: No such file or directory")})
+               : end("toolkit.runtime", "", subject, Layer::kToolkit, Passed{});
+    const Outcome rest = broken ? Outcome(Blocked{runtime}) : Outcome(Passed{});
+    end("toolkit.nvrtc", "", subject, Layer::kToolkit, Passed{});
+    end("cudnn.load", "", subject, Layer::kCudnn, Passed{});
+    end("cudnn.init", "", subject, Layer::kInit, rest);
+    for (const char* check : {"framework.torch", "framework.jax", "image.symbols", "image.device_code"})
+      end(check, "", subject, Layer::kFramework, check[0] == 'i' ? Outcome(Passed{}) : rest);
+    for (const char* check : {"conv.forward", "conv.backward_data", "gemm.matmul", "attention.forward"})
+      for (const char* type : {"float32", "float16", "bfloat16", "float8_e4m3"})
+        if (check[0] != 'a' || type[5] != '3')
+          end(check, std::string("dtype=") + type, subject, Layer::kConvolution, rest);
+  }
+  return b;
+}
+
 // Images of all verdicts; of every second one a report lies beside it.
 std::string Images(const std::string& kind, int count) {
   const std::string extra = kind == "hostile-images" ? kHostile : "";
@@ -92,7 +141,9 @@ int Main(int argc, char** argv) {
     return WriteFileAtomically(argv[3], Images(kind, atoi(argv[2]))).ok() ? 0 : 1;
   HtmlReporter reporter(argv[3], {});
   Fold fold;
-  for (const Event& event : Sample(kind, atoi(argv[2])).Events()) {
+  const bool is_stack = kind == "stack" || kind == "broken-stack";
+  const RunBuilder run = is_stack ? Stack(kind, atoi(argv[2])) : Sample(kind, atoi(argv[2]));
+  for (const Event& event : run.Events()) {
     fold.Apply(event);
     reporter.Replay(event);
   }

@@ -31,7 +31,7 @@ TOO_WIDE = """
   for (const e of document.querySelectorAll("body *")) {
     const box = e.getBoundingClientRect();
     if (box.width > 0 && box.right > innerWidth + 0.5 && !e.closest(".scroll")) out.push([e.tagName, e.className, box.right]);
-    if (e.closest(".verdict") && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && !(e instanceof SVGElement))
+    if (e.closest(".verdict") && !e.closest(".scroll") && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && !(e instanceof SVGElement))
       out.push([e.tagName, e.className, "cut"]);
   }
   return out.slice(0, 5);"""
@@ -106,13 +106,35 @@ class Report(Page):
         for words in ("image.wrong-value", "the owner of the image", "docker run"):
             self.assertIn(words, self.text(".verdict"))
         titles = [e.text for e in self.find("h2")]
-        self.assertEqual(titles, ["Judged", "Environment", "Map", "Workers", "Cases", "What the findings mean"])
-        self.assertEqual(len(self.find("section > .scroll svg:not(.heads)")), 3)
-        self.assertIn("no subject uses it", self.text("section > .scroll svg"))
+        self.assertEqual(titles, ["Judged", "Map", "Workers", "Cases", "What the findings mean"])
+        self.assertEqual(len(self.find("section > .scroll svg:not(.heads)")), 2)
+        self.assertIn("no subject uses cuDNN", self.text(".chain"))
         self.assertEqual(self.text(".bar [role=status]"), "300 of 300 cases")
-        self.assertEqual(len(self.find("tbody tr")), 400, "200 cases at a time, with a closed row each")
+        self.assertEqual(len(self.find("#app tbody tr")), 400, "200 cases at a time, with a closed row each")
         self.browser.execute_script("document.querySelector('table').scrollIntoView()")
         self.picture("red-cases")
+
+    def test_the_chain_shows_the_link_that_broke_and_leads_to_cases(self):
+        self.show("broken-stack", 1)
+        self.assertEqual([e.text for e in self.find(".link .title em")], ["\u2713 proven"] * 2 + ["\u2717 root cause", "\u2016 blocked", "\u2016 blocked", "\u2016 blocked"])
+        self.assertIn("blocks 18 cases behind it", self.text(".link.root"))
+        boxes = [e.rect for e in self.find(".link")]
+        self.assertEqual(len({round(box["y"]) for box in boxes[:5]}), 1, "a row")
+        self.assertGreater(boxes[5]["y"], boxes[0]["y"] + boxes[0]["height"])
+        [check] = self.find('[data-find="gemm.matmul"]')
+        check.click()
+        self.assertEqual(self.text(".bar [role=status]"), "4 of 27 cases")
+        self.show("stack", 1)
+        self.find('.proof [data-find="conv.forward dtype=float16"]')[0].click()
+        self.assertEqual(self.text(".bar [role=status]"), "1 of 27 cases")
+        self.picture("chain")
+        for kind in ("stack", "broken-stack"):
+            for count in (1, 2, 20):
+                self.show(kind, count)
+                for theme in ("light", "dark"):
+                    self.narrow(theme)
+                    self.nothing_is_cut()
+                    self.picture(f"chain-{kind}-{count}-{theme}")
 
     def test_filters_by_words_outcome_and_the_map(self):
         self.show("red", 300)
@@ -146,7 +168,7 @@ class Report(Page):
         self.browser.execute_script("arguments[0].focus()", button)
         button.send_keys(Keys.ENTER)
         self.assertEqual(button.get_attribute("aria-expanded"), "true")
-        opened = self.text("tbody tr:nth-child(2)")
+        opened = self.text("#app tbody tr:nth-child(2)")
         for words in ("3 elements differ", "Owner: repair it.", "compare", "output", "--case"):
             self.assertIn(words, opened)
         self.picture("opened")
@@ -202,8 +224,8 @@ class Report(Page):
                 self.browser.execute_script("arguments[0].click()", button)
             self.nothing_is_cut()
             # The pictures that have room are not cut, and the names of the map's rows stay when its cells scroll.
-            wide = self.browser.execute_script("return [...document.querySelectorAll('.scroll[aria-label]')].map((e) => e.scrollWidth - e.clientWidth)")
-            self.assertEqual(wide, [0, 0])
+            wide = self.browser.execute_script("return [...document.querySelectorAll('#app .scroll[aria-label]')].map((e) => e.scrollWidth - e.clientWidth)")
+            self.assertEqual(wide, [0])
             box = self.browser.find_element(By.CSS_SELECTOR, ".scroll:has(.map)")
             left = lambda: self.browser.execute_script("return document.querySelector('.map .heads').getBoundingClientRect().left")
             before = left()
@@ -290,7 +312,7 @@ class Report(Page):
         self.browser.execute_script("location.hash = arguments[0]", "#case=" + urllib.parse.quote(id.replace("7203,shape=depthwise", "3,shape=depthwise"), safe=""))
         self.browser.execute_async_script("setTimeout(arguments[0], 100)")
         self.assertEqual(self.linked()["id"], id.replace("7203", "3"))
-        [root] = [a for a in self.find(".verdict a") if a.get_attribute("href").find("#case=") > 0]
+        [root] = [a for a in self.find(".verdict dd a") if a.get_attribute("href").find("#case=") > 0]
         root.click()
         self.browser.execute_async_script("setTimeout(arguments[0], 100)")
         self.assertEqual(self.linked()["id"], root.text)

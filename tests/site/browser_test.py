@@ -50,7 +50,8 @@ TOPICS = [("exit code", "index"), ("pytest", "python-and-ctest"), ("github actio
 # Too general to have a row of their own, or in two rows.
 NOT_FIRST = {"libcuda.so.1", "libcudnn_*.so.9", "No such file or directory", "CUDA Version: N/A", "libcudart.so.12: cannot open shared object file",
              "libcuda.so.1: cannot open shared object file", "libcuda.so.1: cannot open shared object file: No such file or directory", "libnccl.so.2",
-             "CUDA error: an illegal memory access was encountered", "timed out"}
+             "CUDA error: an illegal memory access was encountered", "timed out", "CUDNN_STATUS_INTERNAL_ERROR",
+             "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"}
 TOO_WIDE = """
   const out = [];
   for (const e of document.querySelectorAll("main *, header *")) {

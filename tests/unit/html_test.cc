@@ -14,6 +14,7 @@
 #include "report/assets/assets.h"
 #include "report/record/own_reports.h"
 #include "report/text/html_text.h"
+#include "report/text/stack_chain.h"
 #include "review/page.h"
 #include "run_builder.h"
 
@@ -134,25 +135,100 @@ TEST_F(HtmlReport, OnlyAddressesOfTheWebAreLinksAndFindingsAreBounded) {
   EXPECT_THAT(html, HasSubstr("and 150 findings of other names"));
 }
 
-TEST_F(HtmlReport, DrawsSoManyCopiesOfCudnn) {
+// A case of a subject that ends like this.
+void Ends(RunBuilder* b, const std::string& check, Layer layer, const std::string& subject,
+          const Outcome& outcome, const std::vector<Finding>& findings = {}) {
+  CasePlanned& planned = b->Plan(check + "[subject=" + subject + "]", layer);
+  planned.subject = subject;
+  planned.params["dtype"] = std::string("float16");
+  b->End(planned.ref, outcome, findings);
+}
+
+// The states of a lane's links, in order.
+std::vector<LinkState> StatesOf(const ChainLane& lane) {
+  std::vector<LinkState> states;
+  for (const ChainLink& link : lane.links) states.push_back(link.state());
+  return states;
+}
+
+TEST(StackChain, NamesTheLinkThatBrokeAndWhatItBlocks) {
   RunBuilder b;
+  b.run.subjects = {{"system", "loader"}, {"venv", "python:/opt/venv"}};
+  b.Plan("driver.load", Layer::kDriver);
+  b.End("driver.load", Passed{});
+  for (const char* subject : {"system", "venv"}) {
+    const std::string of = subject;
+    if (of == "venv")
+      Ends(&b, "toolkit.runtime", Layer::kToolkit, of, Failed{},
+           {Wrong("toolkit-runtime-missing", Blame::kImage, "no libcudart.so.12")});
+    else
+      Ends(&b, "toolkit.runtime", Layer::kToolkit, of, Passed{});
+    const Outcome rest =
+        of == "venv" ? Outcome(Blocked{{"toolkit.runtime[subject=venv]", ""}}) : Outcome(Passed{});
+    Ends(&b, "cudnn.init", Layer::kInit, of, rest);
+    Ends(&b, "conv.forward", Layer::kConvolution, of, rest);
+  }
+  const StackChain chain = MakeStackChain(b.Summarize(), b.Judged());
+  EXPECT_EQ(chain.machine[1].state(), LinkState::kProven);
+  ASSERT_EQ(chain.lanes.size(), 2u);
+  EXPECT_EQ(chain.lanes[0].name, "venv") << "the broken one first";
+  EXPECT_EQ(StatesOf(chain.lanes[0]),
+            (std::vector{LinkState::kBroken, LinkState::kBlocked, LinkState::kNoCase, LinkState::kBlocked}));
+  EXPECT_EQ(StatesOf(chain.lanes[1]),
+            (std::vector{LinkState::kProven, LinkState::kProven, LinkState::kNoCase, LinkState::kProven}));
+  const ChainLink& toolkit = chain.lanes[0].links[0];
+  EXPECT_TRUE(toolkit.root);
+  EXPECT_EQ(toolkit.blocks, 2);
+  ASSERT_EQ(toolkit.broken_by.size(), 1u);
+  EXPECT_EQ(toolkit.broken_by[0].finding, "image.toolkit-runtime-missing");
+  EXPECT_EQ(toolkit.broken_by[0].detail, "no libcudart.so.12");
+  EXPECT_EQ(chain.lanes[1].links[3].checks.at("conv.forward").at("float16").passed, 1);
+}
+
+// What waits for an allowed skip is skipped as well, and nothing of it looks broken or blocked.
+TEST(StackChain, ASkipThatIsAllowedBreaksNothing) {
+  RunBuilder b;
+  b.Plan("cudnn.load", Layer::kCudnn).allow_skip = {SkipKind::kAbsent};
+  b.End("cudnn.load", Skipped{SkipKind::kAbsent, "a cuDNN", "none"});
+  b.Plan("conv.a", Layer::kConvolution).allow_skip = {SkipKind::kAbsent};
+  b.End("conv.a", Blocked{{"cudnn.load", ""}});
+  const StackChain chain = MakeStackChain(b.Summarize(), b.Judged());
+  EXPECT_EQ(StatesOf(chain.lanes[0]),
+            (std::vector{LinkState::kNoCase, LinkState::kSkipped, LinkState::kNoCase, LinkState::kSkipped}));
+}
+
+TEST_F(HtmlReport, TheChainIsBounded) {
+  RunBuilder b;
+  b.run.subjects.clear();
   for (int i = 0; i < 40; ++i)
-    b.run.facts["system"]["cudnn.copy." + std::to_string(i) + ".path"] = "/opt/" + std::to_string(i);
-  b.Pass("conv.a");
-  const nlohmann::json copies = DataOf(Written(b))["environment"]["copies"];
-  ASSERT_EQ(copies.size(), 32u);
-  EXPECT_EQ(copies[31]["path"], "/opt/31");
+    b.run.facts["system"]["cudnn.copy." + std::to_string(i) + ".path"] = "/opt/" + std::to_string(i) + "/x";
+  for (int i = 0; i < 80; ++i) {
+    const std::string subject = "venv" + std::to_string(i);
+    b.run.subjects.push_back({subject, "python:/opt/" + subject});
+    Ends(&b, "conv.a", Layer::kConvolution, subject, Passed{});
+  }
+  for (int i = 0; i < 40; ++i) Ends(&b, "driver.c" + std::to_string(i), Layer::kDriver, "", Passed{});
+  const std::string html = Written(b);
+  EXPECT_EQ(Count(html, "class=\"soft unused\""), 32u);
+  EXPECT_EQ(Count(html, "<div class=\"lane"), 64u);
+  EXPECT_THAT(html, HasSubstr("and 72 more subjects, of which none is broken"));
+  EXPECT_THAT(html, HasSubstr("16 are not drawn"));
+  EXPECT_EQ(Count(html, "data-find=\"driver."), 16u);
+  EXPECT_THAT(html, HasSubstr("<li>and 24 more</li>"));
 }
 
 TEST_F(HtmlReport, NothingThatARunSaysIsMarkup) {
   RunBuilder b;
   b.run.image = b.run.hostname = b.run.command_line = b.run.matrix_name = kHostile;
-  b.run.facts["system"]["cudnn.path"] = kHostile;
-  b.run.subjects[0].spec = kHostile;
+  b.run.facts["system"]["cudnn.path"] = b.run.facts["system"]["driver.version"] = kHostile;
+  b.run.facts["system"]["driver.library.path"] = b.run.facts["system"]["cudnn.copy.0.path"] = kHostile;
+  b.run.subjects[0].spec = b.run.subjects[0].name = b.run.devices[0].model = kHostile;
   const std::string id = std::string("conv.") + kHostile;
   Finding finding = Wrong(kHostile, Blame::kImage, kHostile);
   finding.remedy = finding.summary = kHostile;
-  b.Plan(id);
+  CasePlanned& planned = b.Plan(id);
+  planned.subject = planned.check = kHostile;
+  planned.params["dtype"] = std::string(kHostile);
   b.Add(AttemptStarted{{id, ""}, 1, 1, AttemptMode::kAlone}).Add(StepReached{{id, ""}, kHostile});
   b.Add(ExpectationFailed{{id, ""}, kHostile, 1, kHostile})
       .Add(Attached{{id, ""}, kHostile, kHostile, kHostile});

@@ -5,8 +5,8 @@
 namespace cudnn_ci {
 
 // kWithoutNvrtc is of the contract: see plugins/toolkit/contract.h.
-extern const char kDriverVersionFact[], kDriverSourceFact[], kToolkitVersionFact[], kToolkitPathFact[],
-    kCudnnVersionFact[], kCudnnPathFact[], kWithoutNvrtc[];
+extern const char kDriverVersionFact[], kDriverSourceFact[], kDriverLibraryFact[], kToolkitVersionFact[],
+    kToolkitPathFact[], kCudnnVersionFact[], kCudnnPathFact[], kWithoutNvrtc[];
 
 }  // namespace cudnn_ci
 

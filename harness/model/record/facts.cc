@@ -12,6 +12,7 @@ namespace cudnn_ci {
 
 const char kDriverVersionFact[] = CCI_FACT_DRIVER_VERSION;
 const char kDriverSourceFact[] = CCI_FACT_DRIVER_SOURCE;
+const char kDriverLibraryFact[] = CCI_FACT_DRIVER_LIBRARY;
 const char kToolkitVersionFact[] = CCI_FACT_TOOLKIT_VERSION;
 const char kToolkitPathFact[] = CCI_FACT_TOOLKIT_PATH;
 const char kCudnnVersionFact[] = CCI_FACT_CUDNN_VERSION;

@@ -90,70 +90,6 @@
     return h("section", {}, h("h2", {}, title), ...children);
   }
 
-  // ---- the environment: GPU, driver, toolkit, copies of cuDNN, and which subject takes which ----
-  function box(x, y, width, title, all) {
-    const lines = all.filter(Boolean), most = Math.floor((width - 16) / 6.6);
-    const group = s("g", {}, s("title", {}, [title, ...lines].join("\n")),
-      s("rect", {x, y, width, height: 26 + 16 * lines.length, rx: 6, class: "box"}),
-      s("text", {x: x + 8, y: y + 18, "font-weight": "bold"}, cut(title, most)));
-    // Of a path the end says more than the beginning.
-    lines.forEach((line, i) => group.append(s("text", {x: x + 8, y: y + 36 + 16 * i, class: "soft"},
-      line.startsWith("/") && line.length > most ? "…" + line.slice(1 - most) : cut(line, most))));
-    return group;
-  }
-  function copies() {
-    const e = data.environment;
-    const shown = e.copies.map((c) => ({...c, users: []}));
-    for (const subject of e.subjects) {
-      if (!subject.path) continue;
-      const folder = subject.path.slice(0, subject.path.lastIndexOf("/"));
-      let one = shown.find((c) => c.path === subject.path || c.path.slice(0, c.path.lastIndexOf("/")) === folder);
-      if (!one) shown.push(one = {path: subject.path, version: subject.cudnn, users: []});
-      one.users.push(subject);
-    }
-    return shown;
-  }
-  // Beside each other where there is room, else below each other.
-  function environment() {
-    const e = data.environment, shown = copies(), place = scroller("environment");
-    return section("Environment", redrawn(place, () => {
-      const slim = narrow.matches, all = room();
-      const wide = slim ? all - 30 : 320, second = slim ? 28 : wide + 90, gap = 12;
-      const svg = s("svg", {role: "img", "aria-label": "which subject loads which cuDNN, on which driver and GPU"});
-      const boxes = [], at = new Map();
-      const put = (x, y, title, lines) => {
-        boxes.push(box(x, y, wide, title, lines));
-        return y + 26 + 16 * lines.filter(Boolean).length + gap;
-      };
-      let y = 0;
-      for (const subject of e.subjects) {
-        at.set(subject, y + 20);
-        y = put(0, y, "subject " + subject.name, [subject.spec || ""]);
-      }
-      let right = slim ? y : 0;
-      for (const one of shown) {
-        for (const user of one.users) {
-          const from = at.get(user), to = right + 20, middle = wide + 45;
-          svg.append(s("path", {class: "edge", "marker-end": "url(#arrow)", d: slim ? `M12 ${from} V${to} H${second - 4}` :
-            `M${wide} ${from} C${middle} ${from} ${middle} ${to} ${wide + 84} ${to}`}));
-        }
-        right = put(second, right, "cuDNN " + (one.version || "?"),
-          [one.path, one.users.length ? one.origin || "" : "no subject uses it"]);
-      }
-      const low = Math.max(y, right) + gap;
-      const below = put(0, low, "CUDA toolkit " + (e.toolkit || "not found"), []);
-      const height = put(slim ? 0 : second, slim ? below : low, "driver " + (e.driver || "not found"),
-        e.gpus.length ? e.gpus.slice(0, 8).map((g) => g.name + ": " + g.model) : ["no GPU"]);
-      const width = second + wide + 2;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      svg.setAttribute("width", width);
-      svg.prepend(s("defs", {}, s("marker", {id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8,
-        markerHeight: 8, orient: "auto"}, s("path", {d: "M0 0L8 4L0 8", class: "edge"}))));
-      svg.append(...boxes);
-      place.replaceChildren(svg);
-    }));
-  }
-
   // ---- the map: one parameter against another, by outcome or by time ----
   const rank = ["failed", "errored", "not_run", "blocked", "skipped", "waived", "passed"];
   const spoken = (o) => (o === "not_run" ? "not run" : o);
@@ -419,6 +355,18 @@
     list(0);
   }
   search.addEventListener("input", refresh);
+  // What the chain says of a check leads to its cases.
+  for (const place of document.querySelectorAll("[data-find]")) {
+    const lead = () => {
+      outcome.value = plugin.value = "";
+      search.value = place.dataset.find;
+      refresh();
+      search.scrollIntoView();
+      search.focus({preventScroll: true});
+    };
+    place.addEventListener("click", lead);
+    place.classList.add("leads");
+  }
   for (const select of [outcome, plugin, order]) select.addEventListener("change", refresh);
 
   const root = document.documentElement;
@@ -433,7 +381,7 @@
     search.focus();
   });
 
-  app.append(...[said, environment(), map(), tables(), timeline(), section("Cases",
+  app.append(...[said, map(), tables(), timeline(), section("Cases",
     h("div", {class: "bar"}, search, outcome, plugin, order, theme, count), earlier,
     h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "outcome"), h("th", {}, "case"),
       h("th", {class: "wide"}, "device"), h("th", {class: "wide"}, "s"), h("th", {class: "wide"}, "reason"))), body)), more)]

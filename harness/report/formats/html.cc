@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/record/fact_keys.h"
 #include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "report/assets/assets.h"
@@ -28,8 +27,7 @@ constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxSpans = 20'000;
 constexpr size_t kMaxOutput = 16 << 10;             // of one case
 constexpr size_t kMaxAllOutput = size_t{16} << 20;  // of all
-constexpr size_t kMaxCopies = 32;
-constexpr size_t kMaxCells = 100'000;  // of all tables
+constexpr size_t kMaxCells = 100'000;               // of all tables
 // Where the script draws.
 constexpr char kApp[] =
     "<noscript><p>Pictures and the table of cases need this page's script; report.json holds the "
@@ -37,42 +35,6 @@ constexpr char kApp[] =
 
 void Put(JsonText* out, const char* key, const std::string& text) {
   if (!text.empty()) out->Key(key).String(text);
-}
-
-// What the page draws of the machine and the image.
-void PutEnvironment(JsonText* out, const Summary& summary) {
-  out->Key("environment").BeginObject();
-  Put(out, "driver", FindFact(summary, "", kDriverVersionFact));
-  Put(out, "toolkit", FindFact(summary, "", kToolkitVersionFact));
-  const RunStarted run = summary.run.value_or(RunStarted{});
-  out->Key("gpus").BeginArray();
-  for (const DeviceInfo& device : run.devices) {
-    out->BeginCompactObject();
-    Put(out, "name", device.name);
-    Put(out, "model", device.model);
-    out->EndObject();
-  }
-  out->EndArray().Key("subjects").BeginArray();
-  for (const SubjectInfo& subject : run.subjects) {
-    out->BeginCompactObject();
-    Put(out, "name", subject.name);
-    Put(out, "spec", subject.spec);
-    Put(out, "cudnn", FindFact(summary, subject.name, kCudnnVersionFact));
-    Put(out, "path", FindFact(summary, subject.name, kCudnnPathFact));
-    out->EndObject();
-  }
-  out->EndArray().Key("copies").BeginArray();
-  for (size_t i = 0; i < kMaxCopies; ++i) {
-    const std::string key = "cudnn.copy." + std::to_string(i);
-    const std::string path = FindFact(summary, "", key + ".path");
-    if (path.empty()) break;
-    out->BeginCompactObject();
-    Put(out, "path", path);
-    Put(out, "version", FindFact(summary, "", key + ".version"));
-    Put(out, "origin", FindFact(summary, "", key + ".origin"));
-    out->EndObject();
-  }
-  out->EndArray().EndObject();
 }
 
 void PutFindings(JsonText* out, const CaseRecord& record) {
@@ -206,7 +168,6 @@ Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& sp
                   kApp + FindingsHtml(summary) + "</main>\n<script type=\"application/json\" id=\"data\">");
   JsonText out(0, size_t{64} << 10);
   out.BeginObject();
-  PutEnvironment(&out, summary);
   PutSpans(&out, spans);
   out.Key("cases").BeginArray();
   size_t room = kMaxAllOutput, cells = kMaxCells;

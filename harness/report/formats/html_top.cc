@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "model/verdict/attribution.h"
+#include "report/formats/html_chain.h"
 #include "report/text/case_text.h"
 #include "report/text/finding_lists.h"
 #include "report/text/html_text.h"
@@ -184,7 +185,7 @@ std::string HtmlTop(const Summary& summary, const Verdict& verdict, const RunSum
   std::string html = std::string("<main>\n<section class=\"verdict ") + Name(verdict.kind) + "\">\n<h1>" +
                      HtmlLine(Headline(summary, verdict)) + "</h1>\n<p class=\"soft\">" +
                      HtmlLine(VerdictLine(summary, verdict)) + "</p>\n" + RunHtml(summary) +
-                     CountsHtml(summary);
+                     CountsHtml(summary) + ChainHtml(summary, verdict);
   if (verdict.root_cause) html += RootCauseHtml(summary, verdict);
   html += WarningsHtml(summary);
   html += "</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +

@@ -1,5 +1,5 @@
-// What a reader of report.html sees without scripts: verdict, when and where, a bar of counts, the root cause
-// with its commands, what was judged, and what each finding of the run means.
+// What a reader of report.html sees without scripts: verdict, when and where, a bar of counts, the stack as a
+// chain, the root cause with its commands, what was judged, and what each finding of the run means.
 #ifndef CUDNN_CI_REPORT_FORMATS_HTML_TOP_H_
 #define CUDNN_CI_REPORT_FORMATS_HTML_TOP_H_
 
