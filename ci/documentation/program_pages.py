@@ -27,7 +27,7 @@ def cell(words):
 
 
 def code(words):
-    return "`" + words.replace("|", "\\|") + "`"
+    return f"`{words}`"  # in which the renderer takes a | for no border of a cell
 
 
 def plain(roff):
@@ -106,7 +106,7 @@ def check_of(check, known):
         lines += table_of(check["params"], "parameter")
     for parameter in check["params"]:
         if parameter.get("fields"):
-            lines += table_of(parameter["fields"], "field of a shape")
+            lines += ["", f"Fields of `{parameter['name']}`:", *table_of(parameter["fields"], "field")]
     return lines
 
 

@@ -212,7 +212,7 @@ class Site(unittest.TestCase):
         self.browser.find_element("css selector", "label[for=__drawer].md-header__button").click()
         time.sleep(0.5)
         names = self.browser.execute_script("return [...document.querySelectorAll('.md-nav--primary > .md-nav__list > .md-nav__item')].map(e => e.innerText.trim().split('\\n')[0])")
-        for name in ("How-to guides", "Reference", "Explanation"):
+        for name in ("User guide", "Reference", "Design"):
             self.assertIn(name, names)
         self.picture("menu")
 

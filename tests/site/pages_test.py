@@ -171,7 +171,7 @@ class OfTheProgram(unittest.TestCase):
         roff = (".TH X\n.SH OPTIONS\n.TP\n\\fB\\-\\-device\\fR \\fIall|N\\fR\nwhich\nGPUs\n.SH COMMANDS\n.SS copy\\-to\ncopies *all*\n.PP\n"
                 "As above: \\fB\\-\\-help\\fR.\n.SH EXIT STATUS\n0\n")
         text = program_pages.options_page(roff)
-        self.assertIn("\n## cudnn-ci\n\n| option | meaning |\n|---|---|\n| `--device all\\|N` | which GPUs |\n", text)
+        self.assertIn("\n## cudnn-ci\n\n| option | meaning |\n|---|---|\n| `--device all|N` | which GPUs |\n", text)
         self.assertIn("\n## cudnn-ci copy-to\n\ncopies \\*all\\*\n\nAs above: --help.\n", text)
 
     def test_checks_are_told_of_with_their_parameters_once(self):
