@@ -10,12 +10,12 @@ PLACES = {"image": "In the Dockerfile", "host": "On the host", "matrix": "In the
 
 FINDINGS = """# Findings
 
-What can be wrong, whose fault it is, and what to do: every finding of cudnn-ci and of the plugins
-that come with it. `cudnn-ci explain --all` lists them and `cudnn-ci explain FINDING` shows one,
-without a network. To start from the message of another tool, see [errors](errors.md).
+Every finding of cudnn-ci and its plugins: what is wrong, who is at fault, and what to do.
+`cudnn-ci explain --all` lists them and `cudnn-ci explain FINDING` shows one, without a network. To
+start from the message of another tool, see [errors](errors.md).
 
-An error makes its case red; a warning and a note do not. If the case's layer or the place of a
-crash says more, a report blames accordingly ([design](design.md#4-verdict-and-blame)).
+An error makes its case red; a warning and a note do not. If the case's layer or the site of a crash
+says more, a report blames accordingly ([design](design.md#4-verdict-and-blame)).
 
 | finding | what it means | severity | blame | of |
 |---|---|---|---|---|
@@ -50,19 +50,18 @@ GROUPS = {
     "other-frameworks": ("ONNX Runtime, CTranslate2 and CuPy", ""),
     "nccl": ("NCCL", "With `NCCL_DEBUG=WARN` it prints more: the line before the error names the call that failed."),
     "engine": ("The container engine and the launcher", ""),
-    "silent": ("No message at all", "These faults print nothing, or nothing that tells. Only a check of the results or of the install\nshows them."),
+    "silent": ("No message at all", "These faults print nothing that helps. Only a check of the results or of the install shows\nthem."),
 }
 
 MODES = """# Failure modes
 
-This page lists what goes wrong between driver, CUDA toolkit, cuDNN and frameworks in containers:
-how each fault shows without cudnn-ci, and the finding by which cudnn-ci names it. To start from a
-message, use [errors](errors.md). Whose fault it is and what to do is in [findings](findings.md);
-`cudnn-ci explain FINDING` says it without a network. Where a fault has several findings, the
+What goes wrong between driver, CUDA toolkit, cuDNN and frameworks in containers: how each fault shows
+without cudnn-ci, and the finding that names it. To start from a message, use [errors](errors.md).
+[Findings](findings.md) says who is at fault and what to do. If a fault has several findings, the
 circumstances decide, most of all whether the matrix promises what is missing.
 
-Each mode is shown by at least one broken environment, made of fake or real libraries (tests/faults,
-tests/gpu). The tests count by the names in the first column.
+At least one broken environment, of fake or real libraries, shows each mode (tests/faults, tests/gpu).
+The tests count by the names in the first column.
 """
 
 

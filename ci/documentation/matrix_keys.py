@@ -3,8 +3,8 @@ import json
 
 HEAD = """# The keys of a matrix
 
-Every key of `cudnn-ci/matrix/1`, from `matrix.schema.json`, by which an editor completes and checks a matrix (set `$schema` to its
-path). [The format of a matrix](matrices.md) explains them with examples; `cudnn-ci plugins` lists checks and their parameters.
+Every key of `cudnn-ci/matrix/1`, from `matrix.schema.json`. An editor completes and checks a matrix with it: set `$schema` to its
+path. [The format of a matrix](matrices.md) explains the keys with examples.
 
 """
 
