@@ -1,5 +1,5 @@
 // report.html: one file without network for whoever has to find out. On top, without a script, the stack as a
-// chain and what the last screen says; below it, drawn and filtered by the page's own script, a map of the
+// chain and the summary; below it, drawn and filtered by the page's own script, a map of the
 // cases by parameters, the workers over time, and every case with its findings, steps and output.
 #ifndef CUDNN_CI_REPORT_FORMATS_HTML_H_
 #define CUDNN_CI_REPORT_FORMATS_HTML_H_
