@@ -10,7 +10,7 @@ import tempfile
 
 from bundling import archive, command
 
-from . import choices, findings_pages, front, matrix_keys, pages, program_pages, sdk_pages
+from . import choices, drawings, findings_pages, front, matrix_keys, pages, program_pages, sdk_pages
 
 DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, all findings and what leads
 to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, all options and checks from the
@@ -68,6 +68,7 @@ def write_pages(root, folder, gallery=None, program=None):
             text = sdk_pages.page_of(source, (root / source).read_text(encoding="utf-8"))
         else:
             text = pages.rewritten(root, source, places)
+            text = drawings.with_drawings(root, text) if place == "design.md" else text
         target.write_text(text, encoding="utf-8")
     (folder / "assets").mkdir()
     for name in ASSETS:
@@ -141,7 +142,7 @@ def main(words):
         print(f"{out}/index.html")
         if arguments.archive:
             print(archive.write(out, pathlib.Path(arguments.archive), command.date_of(root)))
-    except (pages.Failure, command.build.Failure, OSError, subprocess.CalledProcessError) as error:
+    except (pages.Failure, drawings.Failure, command.build.Failure, OSError, subprocess.CalledProcessError) as error:
         print(f"ci/site: {error}", file=sys.stderr)
         return 2
     return 0

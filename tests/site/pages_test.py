@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import findings_pages, front, headers, hooks, matrix_keys, pages, program_pages, sdk_pages  # noqa: E402: found by the line above
+from documentation import drawings, findings_pages, front, headers, hooks, matrix_keys, pages, program_pages, sdk_pages  # noqa: E402: found by the line above
 
 HEADERS = ROOT / pages.HEADERS
 
@@ -184,6 +184,29 @@ class OfTheProgram(unittest.TestCase):
                       "It proves the promise `image.cudnn`.\n", text)
         self.assertIn("\n| `n` | integer; default `3` | how many |\n| `s` | `x`, `y_z`; required |  |", text)
         self.assertIn("\n### p.two\n\nSecond. It uses no GPU. Its parameters are those of [p.one](#pone).", text)
+
+
+class Drawings(unittest.TestCase):
+    def test_the_house_has_every_layer_and_the_arrows_that_do_not_follow_from_others(self):
+        arrows = set(drawings.reduced(drawings.layers(ROOT)))
+        self.assertLessEqual({("main", "cli"), ("cli", "exec"), ("exec", "wire"), ("worker", "sdk"), ("report", "model"), ("plugins", "image")}, arrows)
+        self.assertFalse({("main", "launch"), ("cli", "base"), ("exec", "model")} & arrows, "they follow from others")
+        self.assertEqual(drawings.rooms(ROOT)["exec"], ["system", "workers", "schedule", "plugins"])
+        drawn = drawings.house(ROOT)
+        for layer in drawings.layers(ROOT):
+            self.assertIn(f">{layer}</text>", drawn)
+        self.assertEqual(drawn.count("marker-end"), len(arrows))
+
+    def test_each_drawing_is_below_its_heading_and_fits(self):
+        text = drawings.with_drawings(ROOT, (ROOT / "harness/DESIGN.md").read_text())
+        found = re.findall(r"^## (\d)\..*\n\n<div class=\"cci-drawing\">", text, re.M)
+        self.assertEqual(found, ["2", "3", "4"])
+        for x, wide in re.findall(r'<rect x="([\d.-]+)" y="[\d.]+" width="([\d.]+)"', text):
+            self.assertTrue(0 <= float(x) and float(x) + float(wide) <= drawings.WIDE, (x, wide))
+
+    def test_what_cannot_be_drawn_is_an_error(self):
+        with self.assertRaises(drawings.Failure):
+            drawings.with_drawings(ROOT, "# Design\n\n## 1. A\n")
 
 
 LOOKUP = """const {lookup} = require(process.argv[1]);

@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import command, findings_pages, hooks, pages, program_pages  # noqa: E402: found by the line above
+from documentation import command, drawings, findings_pages, hooks, pages, program_pages  # noqa: E402: found by the line above
 
 PROGRAM = None
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
@@ -171,7 +171,7 @@ class Site(unittest.TestCase):
         root = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         data = [path.relative_to(ROOT).as_posix() for path in (ROOT / findings_pages.FOLDER).iterdir()]
         made = {name.partition("#")[0] for name in pages.generated(ROOT)}
-        for name in (*pages.sources(ROOT), *made, *data, "CMakeLists.txt"):
+        for name in (*pages.sources(ROOT), *made, *data, *drawings.SOURCES, "CMakeLists.txt"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, root / name)
         return root

@@ -203,8 +203,8 @@ std::string LinkHtmlOf(const ChainLink& link, Detail detail) {
   std::string html = std::string("<li class=\"link ") + look.style + (link.root ? " root" : "") +
                      (link.kind == LinkKind::kOperations ? " operations" : "") +
                      "\">\n<div class=\"title\"><span>" + NameOf(link.kind) + "</span><em><i>" + look.mark +
-                     "</i> " + (link.root ? "root cause" : look.word) + "</em></div>" + ValueHtml(link) +
-                     BrokenHtml(link);
+                     "</i><b> " + (link.root ? "root cause" : look.word) + "</b></em></div>" +
+                     ValueHtml(link) + BrokenHtml(link);
   if (detail != Detail::kLine)
     html +=
         link.kind == LinkKind::kOperations && detail == Detail::kTypes && link.state() != LinkState::kBlocked
