@@ -13,9 +13,10 @@ from bundling import archive, command
 from . import choices, drawings, findings_pages, front, matrix_keys, pages, program_pages, sdk_pages
 
 DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, all findings and what leads
-to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, all options and checks from the
-program, where one is given, and the gallery, where one is given. A folder of files that a browser reads without a server and without a network; the search works too. The navigation is the contents
-of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs `ci/deps site`."""
+to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices; with --program all options and
+checks, with --gallery pictures of report pages. A folder of files that a browser reads without a server and without a network; the search
+works too. The navigation is the contents of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs
+`ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
 Exit status: 0, or 2 when something is missing or a page is wrong"""
 ASSETS = ["site.css", "iframe-worker.js", "lookup.js"]
