@@ -249,7 +249,7 @@ class PackageCase {
     ctx_.Measure("second_runs", second_s, "s");
     if (!nothing_for_.empty())
       ctx_.Skip(CCI_SKIP_VERSION, "a GPU for which " + name_ + " has kernels", nothing_for_);
-    if (!out_of_memory_.empty() && wrong == 0)
+    if (!out_of_memory_.empty())
       ctx_.SkipMemory(CCI_MEMORY_DEVICE, "device memory for small problems by " + name_, out_of_memory_);
   }
 

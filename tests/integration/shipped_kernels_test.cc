@@ -129,7 +129,12 @@ TEST_F(Kernels, OfAPackageThatCannotBeUsedAreRed) {
 
 // Of packages that show nothing right, die outside their calls, lack memory or are not there.
 TEST_F(Kernels, ThatAreNotJudgedAreNotGreen) {
-  auto r = Packages(R"("shy", "for_others", "dead", "exits", "hungry", "acme_old", "nowhere", "unknown")");
+  auto r = Packages(
+      R"("shy", "for_others", "dead", "dies", "breaks_its_word", "exits", "hungry", "acme_old", "nowhere", "unknown")");
+  EXPECT_THAT(Heads(r["dies"]),
+              ElementsAre(Words{"kernels-crashed", "Dies 1.4+cu130", "dies", kSmall, "run 1"}));
+  EXPECT_THAT(Heads(r["breaks_its_word"]),
+              ElementsAre(Words{"kernels-refused", "Breaks its word 1.4+cu130", "raises", kSmall, "run 1"}));
   EXPECT_THAT(Heads(r["dead"]), ElementsAre(Words{"kernels-crashed", "Dead 1.4+cu130", "its import"}));
   EXPECT_THAT(Heads(r["exits"]),
               ElementsAre(Words{"kernels-crashed", "Exits 1.4+cu130", "exits", kSmall, "run 2"}));
@@ -152,7 +157,7 @@ TEST_F(Kernels, OfWhichNothingIsSaidAreNotGreen) {
               testing::Contains(Words{"kernels-crashed", kAcme, "fast", kSmall, "run 1"}));
   Set("FAKE_KERNELS", "second refused");
   EXPECT_THAT(Heads(Package("acme")),
-              testing::Contains(Words{"kernels-refused", kAcme, "fast", kSmall, "run 2"}));
+              ElementsAre(Words{"kernels-refused", kAcme, "fast too", kSmall, "run 2"}));
   Set("FAKE_KERNELS", "untraced");
   const CheckOutcome r = Package("acme");
   EXPECT_EQ(r.Outcome(), "passed");

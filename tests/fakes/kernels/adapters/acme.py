@@ -53,12 +53,12 @@ def attention(p, how):
 
 
 def product(p, how):
-    if FAULT == "second refused" and getattr(product, "calls", 0) > 0:
+    if FAULT == "second refused" and how == "fast too" and product.calls == 3:
         raise Refused("not twice")
     if how in ("raises", "refuses", "memory"):
         raise Refused("not for this card") if how == "refuses" else RuntimeError("CUDA out of memory" if how == "memory" else "no kernel image")
-    if FAULT in ("crash", "hang"):
-        ctypes.string_at(0) if FAULT == "crash" else time.sleep(60)
+    if FAULT in ("crash", "hang") or how == "dies":
+        time.sleep(60) if FAULT == "hang" else ctypes.string_at(0)
     if how == "exits":
         atexit.register(ctypes.string_at, 0)
     if how != "no launch":
