@@ -159,6 +159,24 @@ TEST_F(SymbolsJudgeTest, TwoPackagesWithOneLibrary) {
   EXPECT_THAT(Only(Judge(), Kind::kTwoProviders), AllOf(HasSubstr("import one"), HasSubstr("import two")));
 }
 
+// As of torchvision 0.29.2, whose libcudart has another name and its soname still.
+TEST_F(SymbolsJudgeTest, ACopyThatIsAskedForByItsOwnNameIsNoSecondProvider) {
+  const std::string site = kSite, cudart = site + "nvidia/cu13/lib/libcudart.so.13",
+                    copy = site + "vision.libs/libcudart.3eda8113.so.13";
+  Library(cudart, "int a;");
+  for (const std::string name : {"one", "two"}) {
+    Package(name);
+    Extension(name + "/_ext.so", "", "@/" + cudart + " -Wl,-rpath,'$ORIGIN/../nvidia/cu13/lib'");
+  }
+  Library(copy, "int b;");
+  Extension("two/_image.so", "", "@/" + copy + " -Wl,-rpath,'$ORIGIN/../vision.libs'");
+  Library(copy, "int b;", "-Wl,-soname,libcudart.so.13");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  std::filesystem::remove(Path(site + "two/_ext.so"));
+  EXPECT_EQ(LibraryOfOnly(Judge(), Kind::kTwoProviders), "libcudart.so.13")
+      << "which it gives to one behind it";
+}
+
 TEST_F(SymbolsJudgeTest, AnExtensionOfTheOtherCxxAbi) {
   MakeTorch();
   Extension("flash_attn_2_cuda.so", "void _ZN3c104failERKSs(void); void f(void) { _ZN3c104failERKSs(); }",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "base/file.h"
@@ -24,10 +25,16 @@ bool SameContents(const std::string& a, const std::string& b) {
   return first && second && *first == *second;
 }
 
+// What a wheel brings as libcudart.3eda8113.so.13 is asked for by that name, whatever its soname: behind
+// another file of the soname only those who ask so get it.
 void LibraryCopies::Add(const LoaderScope& scope, const std::string& process) {
+  std::set<std::string> there;
   for (const LoadedFile& loaded : scope.loaded()) {
-    const std::string& soname = loaded.file.table->soname;
-    if (rules_->GpuLibraryOf(soname)) taken_[soname].emplace(RealPath(loaded.file.path), process);
+    const std::string &soname = loaded.file.table->soname, &path = loaded.file.path;
+    if (!rules_->GpuLibraryOf(soname)) continue;
+    const bool first = there.insert(soname).second;
+    if (first || LibraryStem(path.substr(path.rfind('/') + 1)) == LibraryStem(soname))
+      taken_[soname].emplace(RealPath(path), process);
   }
 }
 
