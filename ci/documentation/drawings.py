@@ -35,7 +35,7 @@ def arrow(*points, word="", kind=""):
 def picture(high, title, *parts):
     marker = ('<defs><marker id="cci-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
               '<path d="M0 0L8 4L0 8z" class="tip"/></marker></defs>')
-    return (f'<div class="cci-drawing"><svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{html.escape(title)}">{marker}{"".join(parts)}</svg></div>')
+    return (f'<div class="cci-drawing" tabindex="0"><svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{html.escape(title)}">{marker}{"".join(parts)}</svg></div>')
 
 
 # ---- the layers ----

@@ -56,7 +56,7 @@ TOO_WIDE = """
   const out = [];
   for (const e of document.querySelectorAll("main *, header *")) {
     const box = e.getBoundingClientRect();
-    if (box.width > 0 && box.right > innerWidth + 1 && !e.closest("pre, .highlight, .md-typeset__scrollwrap, .md-sidebar, .md-search, nav"))
+    if (box.width > 0 && box.right > innerWidth + 1 && !e.closest("pre, .highlight, .md-typeset__scrollwrap, .md-sidebar, .md-search, nav, .cci-drawing"))
       out.push([e.tagName, e.className, e.textContent.slice(0, 40), box.right]);
   }
   return [document.documentElement.scrollWidth, out.slice(0, 3)];"""

@@ -199,7 +199,7 @@ class Drawings(unittest.TestCase):
 
     def test_each_drawing_is_below_its_heading_and_fits(self):
         text = drawings.with_drawings(ROOT, (ROOT / "harness/DESIGN.md").read_text())
-        found = re.findall(r"^## (\d)\..*\n\n<div class=\"cci-drawing\">", text, re.M)
+        found = re.findall(r"^## (\d)\..*\n\n<div class=\"cci-drawing\" ", text, re.M)
         self.assertEqual(found, ["2", "3", "4"])
         for x, wide in re.findall(r'<rect x="([\d.-]+)" y="[\d.]+" width="([\d.]+)"', text):
             self.assertTrue(0 <= float(x) and float(x) + float(wide) <= drawings.WIDE, (x, wide))
