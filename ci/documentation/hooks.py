@@ -15,7 +15,7 @@ LOOKED_UP = {"errors.md", "failure-modes.md"}  # pages whose rows are found by t
 # The weight of a page in the search: 1, or that of its part of the navigation, or of where it lies. Guides come before explanations. A word
 # stands often in the changes, in records of runs and in what explains details, and few look for it there.
 PARTS = {"Design": 0.3, "Contributing": 0.3}
-PLACES = {"changelog.md": 0.1, "measurements.md": 0.1, "checks-in-detail.md": 0.3, "reports-in-detail.md": 0.3, "gallery/": 0.1, "choices/": 0.1, "sdk-": 0.3, "findings.md": 1.2}
+PLACES = {"changelog.md": 0.1, "measurements.md": 0.1, "checks-in-detail.md": 0.3, "reports-in-detail.md": 0.3, "gallery/": 0.1, "choices/": 0.1, "sdk-": 0.3, "findings.md": 1.6}
 LONG = 60  # characters of a cell from which on a table becomes a list on a narrow screen
 rows = []  # entries of the search
 
