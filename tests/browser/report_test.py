@@ -134,6 +134,8 @@ class Report(Page):
                 for theme in ("light", "dark"):
                     self.narrow(theme)
                     self.nothing_is_cut()
+                    if (kind, count) == ("stack", 1):
+                        self.assertTrue(self.find(".proof td")[0].is_displayed())
                     self.picture(f"chain-{kind}-{count}-{theme}")
 
     def test_filters_by_words_outcome_and_the_map(self):

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostLanes = 64, kMostOpen = 8;  // subjects in all, and before those that are folded
 constexpr size_t kMostChecks = 16, kMostTypes = 12;
-constexpr size_t kWide = 4;            // types of data from which on a table takes all the room
+constexpr size_t kBroad = 4;           // types of data from which on a table takes all the room
 constexpr size_t kMostSideBySide = 3;  // subjects with all that was proven
 constexpr size_t kMostEvidence = 300, kLeastEvidence = 160;  // bytes: of the root cause, of another
 
@@ -141,7 +141,7 @@ std::string OperationsHtml(const ChainLink& link) {
   std::string html =
       std::string(
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"operations by type of data\"><table class=\"proof") +
-      (columns.size() >= kWide ? " wide" : "") + "\"><thead><tr><th></th>";
+      (columns.size() >= kBroad ? " broad" : "") + "\"><thead><tr><th></th>";
   for (const std::string& type : columns)
     html += "<th>" + HtmlLine(type.empty() ? "any" : type, 40) + "</th>";
   html += "</tr></thead><tbody>";
