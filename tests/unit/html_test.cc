@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -185,16 +186,130 @@ TEST(StackChain, NamesTheLinkThatBrokeAndWhatItBlocks) {
   EXPECT_EQ(chain.lanes[1].links[3].checks.at("conv.forward").at("float16").passed, 1);
 }
 
-// What waits for an allowed skip is skipped as well, and nothing of it looks broken or blocked.
-TEST(StackChain, ASkipThatIsAllowedBreaksNothing) {
+// What a link is as a whole, and where the root cause is, by what became of the cases of cuDNN and
+// operations.
+struct ChainRow {
+  const char* name;
+  std::function<void(RunBuilder*)> build;
+  LinkState cudnn, operations;
+  LinkKind root = LinkKind::kDriver;  // kDriver: no link has it
+  int64_t cudnn_blocks = 0;
+};
+
+void SkipCudnn(RunBuilder* b) {
+  b->Plan("cudnn.load", Layer::kCudnn).allow_skip = {SkipKind::kAbsent};
+  b->End("cudnn.load", Skipped{SkipKind::kAbsent, "a cuDNN", "none"});
+}
+void FailWaived(RunBuilder* b, const char* id, Layer layer) {
+  b->waivers.push_back({id, "cudnn-missing", "known", "ana", "2099-12-31"});
+  b->Plan(id, layer);
+  b->End(id, Failed{}, {Wrong("cudnn-missing", Blame::kImage)});
+}
+CasePlanned& PlanConv(RunBuilder* b, const char* id) { return b->Plan(id, Layer::kConvolution); }
+
+const std::vector<ChainRow> kChainRows = {
+    {"what waits for an allowed skip that its own entry allows is skipped as well",
+     [](RunBuilder* b) {
+       SkipCudnn(b);
+       PlanConv(b, "conv.a").allow_skip = {SkipKind::kAbsent};
+       b->End("conv.a", Blocked{{"cudnn.load", ""}});
+     },
+     LinkState::kSkipped, LinkState::kSkipped},
+    {"an allowed skip that the entry of what waits does not allow blocks it",
+     [](RunBuilder* b) {
+       SkipCudnn(b);
+       PlanConv(b, "conv.a");
+       b->End("conv.a", Blocked{{"cudnn.load", ""}});
+       PlanConv(b, "conv.b");
+       b->End("conv.b", Passed{});
+     },
+     LinkState::kSkipped, LinkState::kBlocked, LinkKind::kOperations, 1},
+    {"what waits for a case that is not planned is blocked",
+     [](RunBuilder* b) {
+       PlanConv(b, "conv.a");
+       b->End("conv.a", Blocked{{"cudnn.load", ""}});
+     },
+     LinkState::kNoCase, LinkState::kBlocked, LinkKind::kOperations},
+    {"what waits for a waived failure is blocked, and is the root cause",
+     [](RunBuilder* b) {
+       FailWaived(b, "cudnn.load", Layer::kCudnn);
+       PlanConv(b, "conv.a");
+       b->End("conv.a", Blocked{{"cudnn.load", ""}});
+     },
+     LinkState::kExcused, LinkState::kBlocked, LinkKind::kOperations, 1},
+    {"a waived failure beside a pass is no proof",
+     [](RunBuilder* b) {
+       FailWaived(b, "conv.a", Layer::kConvolution);
+       b->Pass("conv.b");
+     },
+     LinkState::kNoCase, LinkState::kExcused},
+    {"an optional failure is excused",
+     [](RunBuilder* b) {
+       b->Plan("cudnn.load", Layer::kCudnn).required = false;
+       b->End("cudnn.load", Failed{}, {Wrong("cudnn-missing", Blame::kImage)});
+       b->Pass("conv.b");
+     },
+     LinkState::kExcused, LinkState::kProven},
+    {"a case that did not run beside a pass is no proof",
+     [](RunBuilder* b) {
+       PlanConv(b, "conv.a");
+       b->Pass("conv.b");
+     },
+     LinkState::kNoCase, LinkState::kNotRun},
+    {"a skip that is allowed leaves a pass a proof",
+     [](RunBuilder* b) {
+       PlanConv(b, "conv.a").allow_skip = {SkipKind::kUnsupported};
+       b->End("conv.a", Skipped{SkipKind::kUnsupported, "an engine", "none"});
+       b->Pass("conv.b");
+     },
+     LinkState::kNoCase, LinkState::kProven}};
+
+TEST(StackChain, ALinkIsWhatBecameOfItsCases) {
+  for (const ChainRow& row : kChainRows) {
+    SCOPED_TRACE(row.name);
+    RunBuilder b;
+    row.build(&b);
+    const StackChain chain = MakeStackChain(b.Summarize(), b.Judged());
+    ASSERT_EQ(chain.lanes.size(), 1u);
+    const std::vector<ChainLink>& links = chain.lanes[0].links;
+    EXPECT_EQ(StatesOf(chain.lanes[0]),
+              (std::vector{LinkState::kNoCase, row.cudnn, LinkState::kNoCase, row.operations}));
+    for (const ChainLink& link : links) {
+      EXPECT_EQ(link.root, link.kind == row.root);
+      EXPECT_EQ(link.broken_by.size(), link.root ? 1u : 0u);
+    }
+    EXPECT_EQ(links[1].blocks, row.cudnn_blocks);
+    EXPECT_EQ(chain.lanes[0].broken(), row.root != LinkKind::kDriver);
+  }
+}
+
+// A number at a mark counts what the mark says; a waived failure is never counted as a pass.
+TEST_F(HtmlReport, AMarksNumberCountsWhatTheMarkSays) {
   RunBuilder b;
-  b.Plan("cudnn.load", Layer::kCudnn).allow_skip = {SkipKind::kAbsent};
-  b.End("cudnn.load", Skipped{SkipKind::kAbsent, "a cuDNN", "none"});
-  b.Plan("conv.a", Layer::kConvolution).allow_skip = {SkipKind::kAbsent};
-  b.End("conv.a", Blocked{{"cudnn.load", ""}});
-  const StackChain chain = MakeStackChain(b.Summarize(), b.Judged());
-  EXPECT_EQ(StatesOf(chain.lanes[0]),
-            (std::vector{LinkState::kNoCase, LinkState::kSkipped, LinkState::kNoCase, LinkState::kSkipped}));
+  for (const char* type : {"float16", "float32"})
+    for (int i = 0; i < 3; ++i) {
+      CasePlanned& planned = PlanConv(&b, (std::string("conv.forward[") + type + std::to_string(i)).c_str());
+      planned.params["dtype"] = std::string(type);
+      planned.allow_skip = {SkipKind::kUnsupported};
+      planned.required = false;
+      const bool fails = i == 2 && std::string(type) == "float32";
+      if (fails)
+        b.End(planned.ref, Failed{}, {Wrong("wrong-value", Blame::kImage)});
+      else
+        b.End(planned.ref, i == 0 ? Outcome(Passed{}) : Skipped{SkipKind::kUnsupported, "an engine", "none"});
+    }
+  const std::string html = Written(b);
+  EXPECT_THAT(html, HasSubstr("<td class=\"proven\" title=\"1 passed, 2 skipped\" "
+                              "data-find=\"conv.forward dtype=float16\"><span>\u2713</span> 1 of 3</td>"));
+  EXPECT_THAT(html, HasSubstr("data-find=\"conv.forward dtype=float32\"><span>!</span> 1 of 3</td>"));
+  EXPECT_THAT(html, HasSubstr("<b> failed, waived or optional</b>"));
+}
+
+// Operations that have no case are no table, which the keyboard would stop at.
+TEST_F(HtmlReport, OperationsWithoutACaseAreNoTable) {
+  RunBuilder b;
+  Ends(&b, "cudnn.init", Layer::kInit, "system", Passed{});
+  EXPECT_THAT(Written(b), Not(HasSubstr("class=\"proof")));
 }
 
 TEST_F(HtmlReport, TheChainIsBounded) {

@@ -47,10 +47,12 @@ Look LookOf(LinkState state) {
       return {"broken", "\u2717", "broken"};
     case LinkState::kBlocked:
       return {"blocked", "\u2016", "blocked"};
-    case LinkState::kProven:
-      return {"proven", "\u2713", "proven"};
     case LinkState::kNotRun:
       return {"idle", "\u2013", "not run"};
+    case LinkState::kExcused:
+      return {"excused", "!", "failed, waived or optional"};
+    case LinkState::kProven:
+      return {"proven", "\u2713", "proven"};
     case LinkState::kSkipped:
       return {"idle", "\u2013", "skipped"};
     case LinkState::kNoCase:
@@ -59,10 +61,22 @@ Look LookOf(LinkState state) {
   return {"idle", "\u2013", "no check"};
 }
 
-Look LookOf(const LinkCounts& counts) {
+LinkState StateOf(const LinkCounts& counts) {
   ChainLink link;
   link.counts = counts;
-  return LookOf(link.state());
+  return link.state();
+}
+
+// "2 of 33": the cases that are what the state says, of all.
+std::string CountText(const LinkCounts& counts) {
+  const LinkState state = StateOf(counts);
+  const int64_t some = state == LinkState::kBroken    ? counts.red
+                       : state == LinkState::kBlocked ? counts.blocked
+                       : state == LinkState::kNotRun  ? counts.not_run
+                       : state == LinkState::kExcused ? counts.excused
+                       : state == LinkState::kProven  ? counts.passed
+                                                      : counts.all();
+  return std::to_string(some) + (some < counts.all() ? " of " + std::to_string(counts.all()) : "");
 }
 
 // "31 passed, 2 failed".
@@ -103,23 +117,21 @@ std::string ChecksHtml(const ChainLink& link) {
   for (const auto& [check, types] : link.checks) {
     if (++shown > kMostChecks) continue;
     const LinkCounts counts = Sum(types);
-    const Look look = LookOf(counts);
+    const Look look = LookOf(StateOf(counts));
     html += std::string("<li class=\"") + look.style + "\" title=\"" +
             HtmlLine(check + ": " + Tally(counts)) + "\"" + Find(check) + "><span>" + look.mark + "</span> " +
             HtmlLine(ShortName(check, link.kind), 60) +
-            (counts.all() > 1 ? " <b>" + std::to_string(counts.all()) + "</b>" : "") + "</li>";
+            (counts.all() > 1 ? " <b>" + CountText(counts) + "</b>" : "") + "</li>";
   }
   if (shown > kMostChecks) html += "<li>and " + std::to_string(shown - kMostChecks) + " more</li>";
   return html.empty() ? "" : "<ul class=\"checks\">" + html + "</ul>";
 }
 
-// "2 of 33": what is red, or else the whole.
 std::string CellHtml(const std::string& check, const std::string& type, const LinkCounts& counts) {
-  const Look look = LookOf(counts);
-  const int64_t some = counts.red > 0 ? counts.red : counts.blocked > 0 ? counts.blocked : counts.all();
+  const Look look = LookOf(StateOf(counts));
   return std::string("<td class=\"") + look.style + "\" title=\"" + HtmlLine(Tally(counts)) + "\"" +
          Find(type.empty() ? check : check + " dtype=" + type) + "><span>" + look.mark + "</span> " +
-         std::to_string(some) + (some < counts.all() ? " of " + std::to_string(counts.all()) : "") + "</td>";
+         CountText(counts) + "</td>";
 }
 
 // What computes has a row, and each type of data a column, the widest first.
@@ -129,7 +141,7 @@ std::string OperationsHtml(const ChainLink& link) {
   std::set<std::string> all;
   for (const auto& [check, types] : link.checks)
     for (const auto& [type, counts] : types) all.insert(type);
-  if (all.size() == 1 && all.count("") == 1) return ChecksHtml(link);
+  if (all.empty() || (all.size() == 1 && all.count("") == 1)) return ChecksHtml(link);
   std::vector<std::string> columns;
   for (const std::string& type : kWidestFirst)
     if (all.erase(type) > 0) columns.push_back(type);

@@ -56,16 +56,18 @@ LinkKind KindOf(const CasePlanned& plan) {
 
 bool OfMachine(LinkKind kind) { return kind == LinkKind::kDriver || kind == LinkKind::kDriverFiles; }
 
-// The case that a blocked one waits for in the end; null where that is as the matrix allows, or not planned.
-const CaseRecord* BlockerOf(const Summary& summary, const CaseRecord& record) {
+// Whether it waits for something that is wrong, or is red because it waits. Else what it waits for is as the
+// matrix allows.
+bool IsBlocked(const Summary& summary, const CaseRecord& record) {
+  if (!std::holds_alternative<Blocked>(record.outcome)) return false;
   const CaseRecord* const root = RootBlocker(summary, record);
-  return root && IsGood(root->plan, root->outcome) ? nullptr : root;
+  return (root && !IsGood(root->plan, root->outcome)) || IsRed(summary, record);
 }
 
 LinkCounts CountsOf(const Summary& summary, const CaseRecord& record) {
   LinkCounts counts;
   if (std::holds_alternative<Blocked>(record.outcome))
-    (BlockerOf(summary, record) ? counts.blocked : counts.skipped) = 1;
+    (IsBlocked(summary, record) ? counts.blocked : counts.skipped) = 1;
   else if (IsRed(summary, record))
     (std::holds_alternative<NotRun>(record.outcome) ? counts.not_run : counts.red) = 1;
   else if (std::holds_alternative<Passed>(record.outcome) && ErrorFindings(record).empty())
@@ -174,8 +176,8 @@ class ChainMaker {
   StackChain Make() {
     for (const CaseRecord& record : summary_.cases) Put(record);
     for (const CaseRecord& record : summary_.cases)
-      if (std::holds_alternative<Blocked>(record.outcome))
-        if (const CaseRecord* root = BlockerOf(summary_, record)) ++LinkOf(root->plan)->blocks;
+      if (IsBlocked(summary_, record))
+        if (const CaseRecord* root = RootBlocker(summary_, record)) ++LinkOf(root->plan)->blocks;
     std::stable_sort(chain_.lanes.begin(), chain_.lanes.end(),
                      [](const ChainLane& a, const ChainLane& b) { return a.broken() > b.broken(); });
     return std::move(chain_);
@@ -203,11 +205,11 @@ class ChainMaker {
     const LinkCounts counts = CountsOf(summary_, record);
     link->counts.Add(counts);
     link->checks[record.plan.check][TypeOf(record.plan)].Add(counts);
-    if (counts.red > 0) PutBroken(record, link);
+    const bool is_root = verdict_.root_cause && verdict_.root_cause->ref == record.plan.ref;
+    if (counts.red > 0 || is_root) PutBroken(record, is_root, link);
   }
 
-  void PutBroken(const CaseRecord& record, ChainLink* link) {
-    const bool is_root = verdict_.root_cause && verdict_.root_cause->ref == record.plan.ref;
+  void PutBroken(const CaseRecord& record, bool is_root, ChainLink* link) {
     const std::vector<Finding> errors = ErrorFindings(record);
     if (!is_root && (errors.empty() || link->broken_by.size() >= kMostBroken)) return;
     const Finding& finding = is_root ? verdict_.root_cause->finding : errors.front();
@@ -242,13 +244,15 @@ void LinkCounts::Add(const LinkCounts& other) {
 LinkState ChainLink::state() const {
   if (counts.red > 0) return LinkState::kBroken;
   if (counts.blocked > 0) return LinkState::kBlocked;
-  if (counts.passed > 0) return LinkState::kProven;
   if (counts.not_run > 0) return LinkState::kNotRun;
+  if (counts.excused > 0) return LinkState::kExcused;
+  if (counts.passed > 0) return LinkState::kProven;
   return counts.all() > 0 ? LinkState::kSkipped : LinkState::kNoCase;
 }
 
 bool ChainLane::broken() const {
-  return std::any_of(links.begin(), links.end(), [](const ChainLink& link) { return link.counts.red > 0; });
+  return std::any_of(links.begin(), links.end(),
+                     [](const ChainLink& link) { return link.root || link.counts.red > 0; });
 }
 
 StackChain MakeStackChain(const Summary& summary, const Verdict& verdict) {

@@ -25,10 +25,11 @@ struct LinkCounts {
 // What a link is as a whole: the first of these that holds.
 enum class LinkState {
   kBroken,   // a case of it is red by itself
-  kBlocked,  // a case of it waits for one that is red
+  kBlocked,  // a case of it waits for one that did not pass
+  kNotRun,   // a case of it did not run
+  kExcused,  // a case of it failed, and is waived or optional
   kProven,   // a case of it passed
-  kNotRun,
-  kSkipped,  // or excused
+  kSkipped,
   kNoCase,
 };
 
@@ -56,7 +57,7 @@ inline constexpr size_t kMostBroken = 2;
 struct ChainLane {
   std::string name, spec;
   std::vector<ChainLink> links;  // from the toolkit on
-  bool broken() const;
+  bool broken() const;           // a link is broken, or holds the root cause
 };
 
 struct StackChain {
