@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -28,18 +29,21 @@ constexpr std::chrono::seconds kNvmlAnswers{5};
 constexpr std::size_t kMostWords = 4 << 10;  // bytes
 
 // Causes as NVML sees them, each behind ", ". Some of a GPU's NVLinks may lead nowhere by the host's make:
-// down are those that it has fewer of than another one.
+// down are those that it has fewer of than another GPU of its model.
 std::string CausesByNvml() {
   NvmlApi nvml;
   if (!nvml.Load()) return "";
-  std::vector<std::pair<std::string, NvmlLinks>> gpus;
-  unsigned most = 0;
+  std::vector<std::pair<NvmlDevice, NvmlLinks>> gpus;
+  std::map<std::string, unsigned> most_of;  // NVLinks up, by model
   for (const NvmlDevice& gpu : nvml.Devices()) {
-    gpus.emplace_back("GPU " + std::to_string(gpu.index), nvml.Links(gpu));
+    gpus.emplace_back(gpu, nvml.Links(gpu));
+    unsigned& most = most_of[gpu.name];
     most = std::max(most, gpus.back().second.up);
   }
   std::string words, outside;
-  for (const auto& [name, links] : gpus) {
+  for (const auto& [gpu, links] : gpus) {
+    const std::string name = "GPU " + std::to_string(gpu.index);
+    const unsigned most = most_of[gpu.name];
     if (!links.out_of_order.empty())
       words += ", " + name + " " + links.out_of_order;
     else if (links.up < most)

@@ -48,7 +48,9 @@ std::string TextOf(const RanksVerdict& verdict) {
 
 RanksVerdict VerdictFrom(const std::string& line) {
   const std::vector<std::string> fields = FieldsOf(line);
-  const int kind = fields.empty() ? -1 : std::atoi(fields[0].c_str());
+  const bool is_digit =
+      !fields.empty() && fields[0].size() == 1 && fields[0][0] >= '0' && fields[0][0] <= '9';
+  const int kind = is_digit ? fields[0][0] - '0' : -1;
   if (fields.size() < 5 || kind < 0 || kind > static_cast<int>(RanksVerdict::Kind::kSkippedMemory))
     return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0, {}};
   RanksVerdict verdict = {static_cast<RanksVerdict::Kind>(kind), fields[2], fields[4], fields[3],

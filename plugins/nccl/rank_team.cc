@@ -101,12 +101,12 @@ void RankTeam::PassOn(const std::string& digits) const {
 void RankTeam::EndAll() {
   for (const Member& member : members_)
     if (member.pid > 0 && !member.ended) kill(member.pid, SIGKILL);
+  // One that waits in the driver for a wedged GPU does not end: what is known of the others is told all the
+  // same.
+  const auto until = std::chrono::steady_clock::now() + kEndsWithin;
   for (Member& member : members_) {
     if (member.channel >= 0) close(member.channel);
-    // One that waits in the driver for a wedged GPU does not end: what is known of the others is told all the
-    // same.
-    for (const auto until = std::chrono::steady_clock::now() + kEndsWithin;
-         member.pid > 0 && !member.ended;) {
+    while (member.pid > 0 && !member.ended) {
       const pid_t ended = waitpid(member.pid, nullptr, WNOHANG);
       member.ended =
           ended == member.pid || (ended < 0 && errno != EINTR) || std::chrono::steady_clock::now() > until;

@@ -82,6 +82,7 @@ TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
 TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
   Set("FAKE_NVLINKS", "18,18");
   Set("FAKE_FABRIC", "3,3");
+  Set("FAKE_NAME", "NVIDIA H100,NVIDIA H100");
   Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
   EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(AnyOf(HasSubstr("NVLink"), HasSubstr("GPU 0 "))));
   for (const auto& [variable, value, words] :
@@ -95,6 +96,10 @@ TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
     EXPECT_THAT(Gpus("lost_element").Detail(), HasSubstr(words));
     Set(variable, std::string(variable) == "FAKE_FABRIC" ? "3,3" : "0,0");
   }
+  // Another model may have fewer, or none.
+  Set("FAKE_NVLINKS", "18,0");
+  Set("FAKE_NAME", "NVIDIA H100,NVIDIA L40S");
+  EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(HasSubstr("NVLinks up")));
 }
 
 // What is wrong stays red, though a later call, or another way, has too little memory.

@@ -72,6 +72,23 @@ TEST_F(SymbolsCuresTest, APackageThatSaysItsVersionsGetsThosePackages) {
   EXPECT_EQ(judgement.faults[0].cure.pip, "nvidia-cublas-cu11");
 }
 
+// Packages of two CUDAs share a folder: the file for the CUDA that the package says is taken, whatever lies
+// before it.
+TEST_F(SymbolsCuresTest, OfSeveralFilesInAFolderTheOneForTheCudaIsTaken) {
+  const std::string site = kSite;
+  Library(site + "paddle/base/libpaddle.so", "int paddle;");
+  Write(site + "paddle/__init__.py", "set_flags({\"FLAGS_nvidia_package_dir\": x})\n");
+  Write(site + "paddle/version/__init__.py", "cuda_version     = '12.6'\ncudnn_version    = '9.5.1'\n");
+  Record("paddlepaddle_gpu-3.0.0", {"paddle/base/libpaddle.so"});
+  for (const std::string file :
+       {"cublas/lib/libcublas.so.11", "cublas/lib/libcublas.so.12", "cublas/lib/libcublasLt.so.12",
+        "cudnn/lib/libcudnn.so.8", "cudnn/lib/libcudnn.so.9", "cufft/lib/libcufft.so.11",
+        "curand/lib/libcurand.so.10", "cusparse/lib/libcusparse.so.12", "cusolver/lib/libcusolver.so.11",
+        "nccl/lib/libnccl.so.2"})
+    Library(site + "nvidia/" + file, "int a;");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+}
+
 // As of CuPy 12 from pip: nothing leads its extension modules into the folders of NVIDIA's packages.
 TEST_F(SymbolsCuresTest, APackageWhoseFolderNobodyLooksIntoIsNoCureAlone) {
   const std::string site = kSite, runtime = Path(site + "nvidia/cuda_runtime/lib");

@@ -65,8 +65,7 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
     for (const std::string& folder : step.folders) {
       if (cuda_major == 0 && folder.find('%') != std::string::npos) continue;
       for (const std::string& in : FoldersLike(packages, WithMajor(folder, cuda_major)))
-        if (const std::vector<std::string> names = NamesLike(in, step.name); !names.empty())
-          files.push_back(in + "/" + names.front());
+        for (const std::string& name : NamesLike(in, step.name)) files.push_back(in + "/" + name);
     }
   }
   return files;

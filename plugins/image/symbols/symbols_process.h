@@ -84,7 +84,7 @@ class SymbolProcess {
 };
 
 // The files of a folder tree that a step's folders and name mean, in order: of each folder of packages, of
-// each of the step's folders, the first by name.
+// each of the step's folders, by name.
 std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
                                      const std::vector<std::string>& package_folders);
 
