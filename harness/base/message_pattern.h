@@ -17,9 +17,16 @@ struct PatternMatch {
   size_t begin = 0;    // of the text
 };
 
-// Whether the text has the pattern's pieces, in this order; "*" and "..." in the pattern stand for anything.
-// Byte by byte. An empty pattern matches nothing.
-PatternMatch MatchPattern(std::string_view text, std::string_view pattern);
+// Whether no word goes across this place of the text. Letters and digits of ASCII, _ and # (which may stand
+// for a number) make words. `at` may be the text's end.
+bool IsWordBorder(std::string_view text, size_t at);
+
+enum class MatchEnds { kAnywhere, kAtWordBorders };  // where a pattern may begin and end in a text
+
+// Whether the text has the pattern's pieces, in this order; "*" and "..." in the pattern stand for anything,
+// also for a part of a word. Byte by byte. An empty pattern matches nothing.
+PatternMatch MatchPattern(std::string_view text, std::string_view pattern,
+                          MatchEnds ends = MatchEnds::kAnywhere);
 
 }  // namespace cudnn_ci
 

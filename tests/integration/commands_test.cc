@@ -170,8 +170,17 @@ TEST(Explain, TheTextOfAnErrorLeadsToItsCure) {
     EXPECT_EQ(found["messages"][0]["findings"][0], row["finding"]) << row;
     EXPECT_THAT(found["messages"][0]["fix"], HasSubstr(row["says"])) << row;
   }
-  // An id with blanks for hyphens, which no program prints.
-  EXPECT_EQ(run.Command({"explain", "no engine"}).out, run.Command({"explain", "no-engine"}).out);
+  // An id with blanks for hyphens, which no program prints, and ids in lines of reports.
+  const std::pair<const char*, const char*> ids[] = {
+      {"no engine", "no-engine"},
+      {"No Engine", "no-engine"},
+      {"runner.killed-from-outside: signal 9 of libcuda.so.1: cannot open shared object file",
+       "killed-from-outside"},
+      {"warning: subject-missing: no kernel image is available", "subject-missing"},
+      {"root cause  image.crashed: Segmentation fault (core dumped)", "crashed"},
+      {"root cause  image.fixture-image: seen", "fixture-image"}};
+  for (const auto& [text, id] : ids)
+    EXPECT_EQ(json::parse(run.Command({"explain", text, "--json"}).out)["slug"], id) << text;
   // Unquoted, in other letters; and what no message has.
   EXPECT_EQ(run.Command({"explain", "failed", "to", "find", "c", "compiler"}).out,
             run.Command({"explain", "Failed to find C compiler"}).out);

@@ -232,9 +232,18 @@ class Front(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertTrue(hit["messages"])
 
+    def test_of_a_long_text_the_end_is_read_and_words_match_whole(self):
+        long, inside = self.lookup("Killed\n" * 30000 + "RuntimeError: CUDA error: no kernel image is available for execution on the device\n", "taskKilled")
+        self.assertEqual(long["messages"][0]["findings"][0], "device-code-missing")
+        self.assertEqual(inside, {"messages": []})
+
     def test_an_id_leads_to_its_finding(self):
-        for text, hit in zip(texts := ["no-engine", "no engine", "image.no-engine", "NO-ENGINE"], self.lookup(*texts)):
-            self.assertEqual(hit["finding"]["id"], "no-engine", text)
+        ids = {"no-engine": "no-engine", "no engine": "no-engine", "image.no-engine": "no-engine", "NO-ENGINE": "no-engine",
+               "Driver Library Missing": "driver-library-missing", "warning: package-for-cpu: the job uses no GPU": "package-for-cpu",
+               "image.driver-stub-library: the libcuda.so.1 that is loaded is a stub": "driver-stub-library",
+               "root cause  image.crashed: Segmentation fault (core dumped)": "crashed"}
+        for (text, wanted), hit in zip(ids.items(), self.lookup(*ids)):
+            self.assertEqual((hit["finding"]["id"], hit["messages"]), (wanted, []), text)
         for hit in self.lookup("The sky is blue", "no", "", " ", "\0" * 200000):
             self.assertEqual(hit, {"messages": []})
 

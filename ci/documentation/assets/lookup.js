@@ -6,20 +6,30 @@
 (() => {
   const MOST = 3; // messages shown
   const LEAST = 6; // with fewer letters a match says nothing
-  const LONGEST = 100000; // letters of a text that are read
+  const LONGEST = 100000; // letters of a text that are read, from its end, where the error is
+  const BLAMES = ["image", "runner", "harness", "matrix", "undetermined"];
 
   // Lower case, one blank for each run of white space, without quotes; with `numbers` a # for each number.
   const comparable = (text, numbers) => {
     const plain = text.toLowerCase().replace(/['"`]/g, "").replace(/\s+/g, " ").trim();
     return numbers ? plain.replace(/\d+/g, "#") : plain;
   };
+  const formsOf = (text) => [comparable(text, true), comparable(text, false)];
+  const formsOfParts = new Map();
+  const formsOfPart = (part) => formsOfParts.get(part) ?? formsOfParts.set(part, formsOf(part)).get(part);
 
-  // The letters of a message that a text has in their order; "*" and "..." stand for anything.
+  // Whether no word goes across this place of a text; # stands for a number.
+  const isBorder = (text, at) => !/^[a-z0-9_#]{2}$/.test(text.slice(Math.max(0, at - 1), at + 1));
+
+  // The letters of a message that a text has in their order, as whole words; "*" and "..." stand for anything.
   const letters = (text, message) => {
+    const pieces = message.split(/\*|\.\.\./);
     let from = 0;
     let count = 0;
-    for (const piece of message.split(/\*|\.\.\./)) {
-      const at = text.indexOf(piece, from);
+    for (const [i, piece] of pieces.entries()) {
+      const fits = (at) => !piece || ((i > 0 || isBorder(text, at)) && (i < pieces.length - 1 || isBorder(text, at + piece.length)));
+      let at = text.indexOf(piece, from);
+      while (at >= 0 && !fits(at)) at = text.indexOf(piece, at + 1);
       if (at < 0) return 0;
       from = at + piece.length;
       count += piece.length;
@@ -27,24 +37,43 @@
     return count;
   };
 
-  const score = (text, message, numbers) => {
-    const asked = comparable(text, numbers);
-    return Math.max(0, ...message.parts.map((part) => {
-      const printed = comparable(part, numbers);
-      const found = letters(asked, printed) || (asked && printed.includes(asked) ? asked.length : 0);
-      return found < LEAST ? 0 : found;
-    }));
+  // How much of a message a text is, and how well: 3 the message itself, 2 it has the message's words, 1 it begins words of the message.
+  const scoreOf = (asked, printed) => {
+    if (asked === printed) return [asked.length, 3];
+    const found = letters(asked, printed);
+    if (found) return [found, 2];
+    let at = asked ? printed.indexOf(asked) : -1;
+    while (at > 0 && !isBorder(printed, at)) at = printed.indexOf(asked, at + 1);
+    return at < 0 ? [0, 0] : [asked.length, isBorder(printed, at + asked.length) ? 2 : 1];
+  };
+  const better = (a, b) => b[0] - a[0] || b[1] - a[1];
+  const score = (asked, message, form) =>
+    message.parts.map((part) => scoreOf(asked[form], formsOfPart(part)[form])).filter(([found]) => found >= LEAST).sort(better)[0] ?? [0, 0];
+
+  // The first finding whose id is a word of a text: one with hyphens, or one that a report puts behind its blame.
+  const named = (known, text) => {
+    const byId = new Map(known.findings.map((finding) => [finding.id, finding]));
+    let before = "";
+    for (const word of text.toLowerCase().split(/([^a-z0-9_-]+)/)) {
+      if (byId.has(word) && (word.includes("-") || BLAMES.some((blame) => before === `${blame}.`))) return byId.get(word);
+      before = word === "." ? `${before}.` : word;
+    }
+    return undefined;
   };
 
   const lookup = (known, pasted) => {
-    const text = pasted.slice(0, LONGEST).trim();
-    const hits = known.messages
-      .map((message) => ({ message, rank: [score(text, message, true), score(text, message, false), message.findings.length] }))
-      .filter((hit) => hit.rank[0] > 0)
-      .sort((a, b) => b.rank[0] - a.rank[0] || b.rank[1] - a.rank[1] || b.rank[2] - a.rank[2]);
+    const text = pasted.slice(-LONGEST).trim();
     const id = text.toLowerCase().replace(/ /g, "-").replace(/^.*\./, "");
-    const finding = known.findings.find((one) => one.id === id);
-    return { finding: finding && (finding.id === text.replace(/^.*\./, "") || !hits.length) ? finding : undefined, messages: hits.slice(0, MOST).map((hit) => hit.message) };
+    const whole = known.findings.find((one) => one.id === id);
+    const certain = named(known, text) ?? (whole && whole.id === text.replace(/^.*\./, "") ? whole : undefined);
+    if (certain) return { finding: certain, messages: [] };
+    const asked = formsOf(text);
+    const hits = known.messages
+      .map((message) => ({ message, rank: [score(asked, message, 0), score(asked, message, 1)] }))
+      .filter((hit) => hit.rank[0][0] > 0)
+      .sort((a, b) => b.rank[0][0] - a.rank[0][0] || b.rank[1][0] - a.rank[1][0] || b.rank[1][1] - a.rank[1][1] || b.rank[0][1] - a.rank[0][1] ||
+        b.message.findings.length - a.message.findings.length);
+    return { finding: hits.length ? undefined : whole, messages: hits.slice(0, MOST).map((hit) => hit.message) };
   };
 
   if (typeof module !== "undefined") {

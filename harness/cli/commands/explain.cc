@@ -105,19 +105,18 @@ bool MayBeSlug(const std::string& text) {
   });
 }
 
-// "no engine" as the id that has these words.
+// "No engine" as the id that has these words.
 std::string WithHyphens(std::string words) {
-  std::replace(words.begin(), words.end(), ' ', '-');
+  for (char& c : words) c = c == ' ' ? '-' : LowerCase(c);
   return words;
 }
 
 int ExplainOne(const std::string& named, const Known& known, const Signs& signs, Session* session,
                bool json) {
-  const std::string id = WithHyphens(named);
-  if (!MayBeSlug(id) || (id != named && !FindMessages(named, signs, 1).empty()))
+  const std::string id = WithHyphens(named), word = FindingIdIn(named, signs);
+  if (word.empty() && (!MayBeSlug(id) || (id != named && !FindMessages(named, signs, 1).empty())))
     return ExplainText(named, signs, json);
-  // Reports write it as BLAME.ID.
-  const std::string slug = id.substr(id.rfind('.') + 1);
+  const std::string slug = word.empty() ? id.substr(id.rfind('.') + 1) : word;
   const FindingInfo* found = FindHarnessFinding(slug);
   std::optional<Looked> looked;
   if (!found || !known.knowledge.Rows("remedies").empty()) {
