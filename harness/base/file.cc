@@ -122,7 +122,7 @@ Status AtomicFile::Append(std::string_view bytes) {
 
 // Never looks first and renames then, where it can be helped: a file may appear in between.
 Status AtomicFile::Rename() {
-  const Error foreign{"cannot replace " + path_ + ": it is no report of cudnn-ci"};
+  const Error foreign{"cannot replace " + path_ + ": it is not a report of cudnn-ci"};
   const char *from = temporary_.c_str(), *to = path_.c_str();
   if (replaceable_ != nullptr) {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return {};

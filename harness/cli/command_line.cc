@@ -25,11 +25,9 @@ namespace cudnn_ci {
 namespace {
 
 constexpr char kDescription[] =
-    "cudnn-ci proves that driver, CUDA toolkit and cuDNN of this image fit together and compute right "
-    "numbers.\n"
-    "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at "
-    "fault,\n"
-    "      6 undetermined, 130/142/143 interrupted.";
+    "cudnn-ci checks that the driver, the CUDA toolkit and cuDNN of this image fit together and compute the "
+    "right numbers.\nExit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, "
+    "5 harness at fault,\n      6 undetermined, 130/142/143 interrupted.";
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
@@ -40,7 +38,7 @@ Status CheckGivenOnce(const CLI::App& app, const CLI::App& command) {
     const CLI::Option* other = app.get_option_no_throw(option->get_name());
     if (!other || IsFlag(*option)) continue;  // a flag says the same twice
     if (option->count() > 0 && other->count() > 0)
-      return Error{option->get_name() + " was given twice, before and behind '" + command.get_name() +
+      return Error{option->get_name() + " was given twice, before and after '" + command.get_name() +
                    "'; give it once"};
   }
   return {};
@@ -52,10 +50,10 @@ Status CheckNoUnusedOption(const CLI::App& app, const CLI::App& command) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
     const CLI::Option* same = command.get_option_no_throw(option->get_name());
-    if (!same) return Error{option->get_name() + " is no option of '" + command.get_name() + "'"};
+    if (!same) return Error{option->get_name() + " is not an option of '" + command.get_name() + "'"};
     if (IsFlag(*same) != IsFlag(*option))
       return Error{option->get_name() + " before '" + command.get_name() +
-                   "' is the gate's; write it behind"};
+                   "' is an option of the gate; write it after the command"};
   }
   return {};
 }
@@ -142,7 +140,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
   app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
   app.require_subcommand(0, 1);
   // The launcher's own words, for help and manual: as the first word it is not parsed here.
-  CLI::App* const run = app.add_subcommand("run", "the gate in a container of IMAGE, started from outside");
+  CLI::App* const run = app.add_subcommand("run", "start a container of IMAGE and test the image");
   run->add_option("IMAGE", "the image");
   run->allow_extras();
   DeclareRun(&app, options.get());
@@ -159,7 +157,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
   DeclaredCommand* chosen = nullptr;
   try {
     app.parse(argc, argv);
-    if (run->parsed()) return reject("'run' is the first word: cudnn-ci run [OPTIONS] IMAGE");
+    if (run->parsed()) return reject("'run' must be the first word: cudnn-ci run [OPTIONS] IMAGE");
     for (DeclaredCommand& command : commands)
       if (command.app->parsed()) chosen = &command;
     for (const CLI::App* command : app.get_subcommands())
@@ -169,7 +167,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     // CLI11 prints the answer to --help and --version itself.
     if (e.get_exit_code() != 0) return reject(ParseProblem(app, e));
     if (std::find(argv, argv + argc, std::string_view("--gating")) != argv + argc)
-      return reject("--gating excludes what only prints an answer, whose 0 would look like a pass");
+      return reject("--gating excludes commands that only print: their exit 0 would look like a pass");
     line.exit_code = app.exit(e) == 0 && PrintAnswer("") ? 0 : 5;
     return line;
   }

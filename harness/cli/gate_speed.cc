@@ -55,10 +55,11 @@ void Gate::SelectTimedCases() {
   }
   if (options_.workers_per_gpu > 1 && options_.isolation == Isolation::kShared) {
     speed_.cases.clear();
-    speed_.why_not =
-        "--workers-per-gpu " + std::to_string(options_.workers_per_gpu) + " leaves no case a time of its own";
+    speed_.why_not = "--workers-per-gpu " + std::to_string(options_.workers_per_gpu) +
+                     " lets several cases share a GPU "
+                     "while they are timed";
   }
-  if (!baseline_) speed_.why_not = "there is no --baseline";
+  if (!baseline_) speed_.why_not = "no --baseline was given";
   for (Notice& notice : SpeedNotGated(plan_, speed_)) plan_.not_gated.push_back(std::move(notice));
 }
 

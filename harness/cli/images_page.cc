@@ -69,7 +69,7 @@ JunitImage CaseOf(const ImageStanding& image) {
 // Writes a file in the place of one of ours. Returns 0, or 2 or 5 as MakeImagesPage does.
 int Write(const std::string& path, const std::string& text, bool (*is_ours)(const std::string&)) {
   if (access(path.c_str(), F_OK) == 0 && !is_ours(path))
-    return Fail("cannot replace " + path + ": it is no page of cudnn-ci; name another --output-dir");
+    return Fail("cannot replace " + path + ": it is not a page of cudnn-ci; name another --output-dir");
   const Status s = WriteFileAtomically(path, text, false, is_ours);
   if (s.ok()) return 0;
   PrintDiagnostic(s.error());

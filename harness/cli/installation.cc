@@ -12,8 +12,8 @@ std::string Installation::WhyIncomplete(const std::string& file, int mode) {
   if (cudnn_ci::IsEmbedded(file) || access(file.c_str(), mode) == 0) return {};
   if (const Installation own = OwnInstallation(); !own.IsEmbedded() && !own.HasTree())
     return own.executable +
-           " stands alone: it carries nothing, and no installed tree is around it. If it was cudnn-ci as one "
-           "file, it was cut off or stripped: download it again, and compare its SHA-256";
+           " is incomplete: it carries no files, and is not in an installed tree. If it was cudnn-ci as one "
+           "file, it was truncated or stripped: download it again, and compare its SHA-256";
   return "the installation is incomplete: " + file + " is missing or not " +
          ((mode & X_OK) != 0 ? "executable" : "readable");
 }

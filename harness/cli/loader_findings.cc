@@ -56,9 +56,9 @@ Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowe
   if (harmless && !preload.of_cuda.empty())
     return HarnessFinding(harmless_slug, detail +
                                              "; the checks take nothing of it in the C library's place, and "
-                                             "programs of the image take from it, in the place of CUDA's, " +
+                                             "programs of the image take from it, instead of CUDA's, " +
                                              Some(preload.of_cuda));
-  if (harmless) return HarnessFinding(harmless_slug, detail + "; it stands in no function's place");
+  if (harmless) return HarnessFinding(harmless_slug, detail + "; it replaces no function");
   if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
     return HarnessFinding(harmless_slug, detail + "; \"allow_preload\" of the matrix names it");
   return HarnessFinding(slug, detail);

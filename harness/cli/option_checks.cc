@@ -16,7 +16,7 @@ CLI::Validator CheckSeconds() {
         char* end = nullptr;
         const double s = strtod(text.c_str(), &end);
         const bool ok = end != text.c_str() && *end == '\0' && s > 0 && s <= 604800;
-        return ok ? std::string() : text + " is no number of seconds over 0 and up to 604800";
+        return ok ? std::string() : text + " is not a number of seconds above 0 and at most 604800";
       },
       "", "seconds");
 }
@@ -28,7 +28,7 @@ CLI::Validator CheckWhole(int least, int most) {
                             text.find_first_not_of("0123456789") == std::string::npos;
         const bool ok = digits && atoi(text.c_str()) >= least && atoi(text.c_str()) <= most;
         return ok ? std::string()
-                  : text + " is no whole number from " + std::to_string(least) + " to " +
+                  : text + " is not a whole number from " + std::to_string(least) + " to " +
                         std::to_string(most);
       },
       "", "whole");
@@ -45,7 +45,7 @@ CLI::Validator CheckDevice() {
                           only(4, "0123456789abcdefABCDEFGPU/-");
         return text == "all" || index || uuid
                    ? std::string()
-                   : text + " is none of all, an index in PCI order, a UUID (GPU-..., MIG-...)";
+                   : text + " is not a GPU: write all, an index in PCI order, or a UUID (GPU-..., MIG-...)";
       },
       "", "device");
 }
@@ -63,20 +63,20 @@ CLI::Validator CheckWorkersPerGpu() {
 CLI::Validator CheckPath() {
   return CLI::Validator(
       [](std::string& text) {
-        if (text.empty()) return std::string("a file or folder is expected, its name is empty");
+        if (text.empty()) return std::string("the name of the file or folder is empty");
         return text == "-" ? std::string("standard input and output are not supported; name a file")
                            : std::string();
       },
       "", "path");
 }
 
-CLI::Validator CheckReport() { return CheckNotEmpty("a file is expected, its name is empty"); }
+CLI::Validator CheckReport() { return CheckNotEmpty("the name of the file is empty"); }
 
 CLI::Validator CheckFolder() {
   return CLI::Validator(
       [](std::string& text) {
-        if (text.empty()) return std::string("a folder is expected, its name is empty");
-        return text == "-" ? std::string("standard output is no folder") : std::string();
+        if (text.empty()) return std::string("the name of the folder is empty");
+        return text == "-" ? std::string("standard output is not a folder") : std::string();
       },
       "", "folder");
 }
@@ -92,7 +92,8 @@ CLI::Validator CheckImage() {
         return IsImageByDigest(text)
                    ? std::string()
                    : CleanLine(text, 300) +
-                         " is no NAME@sha256:... with 64 digits, as in what an inspector calls RepoDigests";
+                         " is not NAME@sha256:... with 64 digits, as in RepoDigests of `docker image "
+                         "inspect`";
       },
       "", "image");
 }

@@ -106,8 +106,7 @@ Status MayBeReplaced(const std::string& path, const std::vector<std::string>& in
   if (lstat(path.c_str(), &st) != 0) return {};
   if (!S_ISREG(st.st_mode))
     return Error{"cannot replace " + path + ": it is " +
-                 (S_ISDIR(st.st_mode) ? "a directory" : "no regular file, which a report must not destroy") +
-                 "; name another file"};
+                 (S_ISDIR(st.st_mode) ? "a directory" : "not a regular file") + "; name another file"};
   for (const std::string& input : inputs) {
     struct stat other {};
     if (stat(input.c_str(), &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino)
@@ -116,7 +115,7 @@ Status MayBeReplaced(const std::string& path, const std::vector<std::string>& in
   }
   if (!IsOwnReport(path))
     return Error{"cannot replace " + path +
-                 ": it is no report of cudnn-ci; remove it, or name another file or folder"};
+                 ": it is not a report of cudnn-ci; remove it, or name another file or folder"};
   return {};
 }
 
@@ -131,14 +130,14 @@ Status AreDifferentFiles(const OutputPaths& paths) {
   std::set<std::string> seen;
   for (const std::string& path : paths.All())
     if (!seen.insert(Resolved(path)).second)
-      return Error{"two reports are to go to " + path + "; name two files"};
+      return Error{"two reports would go to " + path + "; name two files"};
   for (const ReportFormat& format : ReportFormats()) {
     const std::string first = PathOf(paths, format);
     if (first.empty() || !format.in_parts) continue;
     for (const std::string& path : paths.All())
       if (FolderOf(Resolved(path)) == FolderOf(Resolved(first)) && IsPartOf(first, NameOf(path)))
-        return Error{"two reports are to go to " + path + ": it is where the further cases of " + first +
-                     " go; name another file"};
+        return Error{"two reports would go to " + path + ": it takes the further cases of " + first +
+                     "; name another file"};
   }
   return {};
 }
@@ -147,7 +146,7 @@ Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs,
   for (const std::string& path : paths.All())
     if (IsNameOfLock(path))
       return Error{"cannot write a report to " + path + ": names that end in " + kLockSuffix +
-                   " are of locks; name another file"};
+                   " are reserved for locks; name another file"};
   std::set<std::string> folders;
   if (!paths.folder.empty()) folders.insert(paths.folder);
   for (const std::string& path : paths.All()) folders.insert(FolderOf(path));
@@ -217,7 +216,7 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 
 void TellLeftOut(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
-    PrintDiagnostic(path + " is left out: a file of another lies there");
+    PrintDiagnostic(path + " is left out: another file is in its place");
 }
 
 namespace {

@@ -40,7 +40,7 @@ bool IsToRunAgain(const CaseView& one) {
 Result<std::vector<CaseRef>> CasesToRerun(const OutputPaths& paths) {
   const std::string record = RecordAt(paths);
   if (record.empty())
-    return Error{"there is no journal.jsonl or report.json of an earlier run" +
+    return Error{"no journal.jsonl or report.json of an earlier run" +
                  (paths.folder.empty() ? std::string() : " in " + paths.folder) + kAll};
   Result<RunView> earlier = ReadRun(record);
   if (!earlier.ok()) return Error{earlier.error() + kAll};
@@ -50,8 +50,7 @@ Result<std::vector<CaseRef>> CasesToRerun(const OutputPaths& paths) {
   for (const auto& [ref, one] : earlier->cases)
     if (IsToRunAgain(one)) cases.push_back(ref);
   if (cases.empty())
-    return Error{record + ": the run is " + earlier->verdict + ", and every case of it that counts passed" +
-                 kAll};
+    return Error{record + ": the run is " + earlier->verdict + ", and all its required cases passed" + kAll};
   return cases;
 }
 

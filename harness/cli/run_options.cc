@@ -11,7 +11,7 @@ namespace cudnn_ci {
 namespace {
 
 void DeclareReports(CLI::App* app, RunOptions* o) {
-  app->add_option("--output-dir", o->reports.output_dir, "folder of all reports (default: cudnn-ci-report)")
+  app->add_option("--output-dir", o->reports.output_dir, "folder for all reports (default: cudnn-ci-report)")
       ->type_name("DIR")
       ->check(CheckFolder());
   for (const ReportFormat& format : ReportFormats())
@@ -20,20 +20,21 @@ void DeclareReports(CLI::App* app, RunOptions* o) {
         ->check(CheckReport());
   app->add_option_function<std::string>(
          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
-         "rich, or strict: valid against the Jenkins xunit schema")
+         "rich; or strict, which is valid against the Jenkins xunit schema")
       ->check(CLI::IsMember({"rich", "strict"}));
 }
 
 // How many processes there are, and which cases share one.
 void DeclareProcesses(CLI::App* app, RunOptions* o) {
-  app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
+  app->add_option("--jobs", o->jobs,
+                  "number of processes at a time (default: the CPUs that the container may use)")
       ->type_name("N")
       ->check(CheckWhole(1, 4096));
   app->add_option_function<std::string>(
          "--workers-per-gpu",
          [o](const std::string& v) { o->workers_per_gpu = v == "auto" ? 0 : std::stoi(v); },
-         "warm workers that may share a GPU; auto: as many as have room there; with 1, no case shares the "
-         "GPU while it is timed")
+         "number of warm workers that may share a GPU; auto: as many as fit; 1: no case shares the GPU "
+         "while it is timed")
       ->type_name("N|auto")
       ->check(CheckWorkersPerGpu());
   app->add_option_function<std::string>(
@@ -43,17 +44,18 @@ void DeclareProcesses(CLI::App* app, RunOptions* o) {
                           : v == "none"  ? Isolation::kNone
                                          : Isolation::kShared;
          },
-         "shared: warm workers, failures are confirmed alone; process: one process per case; none: one "
+         "shared: warm workers, each failure repeated alone; process: one process per case; none: one "
          "process without time limits, for a debugger")
       ->check(CLI::IsMember({"shared", "process", "none"}));
 }
 
 // When the run repeats a case, and when it ends.
 void DeclareCourse(CLI::App* app, RunOptions* o) {
-  app->add_option("--retries", o->retries, "run a failing case again; a pass then is 'flaky', which is red")
+  app->add_option("--retries", o->retries,
+                  "repeat a failing case up to N times; if it passes then, it is 'flaky', which is red")
       ->type_name("N")
       ->check(CheckWhole(0, 100));
-  app->add_flag("--fail-fast", o->fail_fast, "start nothing more after the first red case");
+  app->add_flag("--fail-fast", o->fail_fast, "start no further case after the first red one");
   app->add_option("--time-limit", o->time_limit_s, "end the whole run after S seconds")
       ->type_name("S")
       ->check(CheckSeconds());
@@ -63,32 +65,33 @@ void DeclareCourse(CLI::App* app, RunOptions* o) {
 }
 
 void DeclareInputs(CLI::App* app, RunOptions* o) {
-  app->add_option("--subject-image", o->subject_image, "the image under test, for reports and reproduction")
+  app->add_option("--subject-image", o->subject_image,
+                  "name and digest of the image under test, for reports and reproduction")
       ->type_name("NAME@DIGEST")
       ->check(CheckImage());
-  app->add_option(
-         "--subject-id", o->subject_id,
-         "the same of an image without a digest, which was never pushed: its id in the digest's place")
+  app->add_option("--subject-id", o->subject_id,
+                  "name and id of an image under test that has no digest because it was never pushed")
       ->type_name("NAME@ID")
       ->check(CheckImage());
   app->add_option("--image-config", o->image_config,
-                  "what `docker image inspect` prints of it: tells its variables from the runner's")
+                  "output of `docker image inspect` for the image: separates its variables from the runner's")
       ->type_name("FILE")
       ->check(CheckPath());
-  app->add_option("--sbom", o->sbom, "judge the versions in this SPDX or CycloneDX JSON file, and no image")
+  app->add_option("--sbom", o->sbom,
+                  "test the versions in this SPDX or CycloneDX JSON file instead of an image")
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_option("--compatibility", o->compatibility,
-                  "version facts to judge by, in place of those that come with cudnn-ci")
+                  "version table to use instead of the one that comes with cudnn-ci")
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_option(
          "--run-token", o->run_token,
-         "a secret word by which the launcher knows this run's reports; the file is read and removed")
+         "file with a secret by which the launcher recognises this run's reports; it is read and removed")
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_option("--baseline", o->baseline,
-                  "journal or report.json of an earlier run: the summary says what changed since")
+                  "journal or report.json of an earlier run: the summary shows what changed since then")
       ->type_name("FILE")
       ->check(CheckPath());
 }
@@ -98,7 +101,7 @@ void DeclareVerbosity(CLI::App* app, Verbosity* verbosity) {
       "--quiet", [verbosity] { *verbosity = Verbosity::kQuiet; }, "print only the summary");
   app->add_flag_callback(
          "--verbose", [verbosity] { *verbosity = Verbosity::kVerbose; },
-         "print every case, and all evidence of what failed")
+         "print every case, and all evidence of failures")
       ->excludes(quiet);
 }
 
@@ -107,7 +110,8 @@ Status CheckStatement(const RunOptions& o) {
   const auto path = o.reports.paths.find(kAttestationFormat);
   if (path == o.reports.paths.end() || path->second.empty()) return {};
   if (path->second == kStandardOutput)
-    return Error{"--attestation -: a statement is a file, of which there may be none; name a file"};
+    return Error{
+        "--attestation -: a run may have no statement, so it cannot go to standard output; name a file"};
   const std::pair<bool, const char*> partial[] = {{!o.selection.filter.empty(), "--filter"},
                                                   {!o.selection.case_ids.empty(), "--case"},
                                                   {o.rerun_failed, "--rerun-failed"},
@@ -152,12 +156,12 @@ void DeclareRun(CLI::App* app, RunOptions* o) {
   DeclareProcesses(app, o);
   DeclareCourse(app, o);
   DeclareInputs(app, o);
-  app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
-  app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+  app->add_flag("--report-only", o->report_only, "write all reports and exit 0: NOT GATING");
+  app->add_flag("--dry-run", o->dry_run, "list the plan and run nothing");
   app->add_flag("--gating", o->gating,
-                "refuse what would exit with 0 without a verdict: --dry-run, --report-only");
+                "refuse options that exit 0 without a verdict: --dry-run, --report-only");
   app->add_flag("--rerun-failed", o->rerun_failed,
-                "rerun what did not pass in the run whose reports are in the output folder; a partial run");
+                "repeat the cases that did not pass in the output folder's earlier run; a partial run");
   DeclareDiscovery(app, &o->discovery);
   DeclareColor(app, &o->color);
   DeclareVerbosity(app, &o->verbosity);
@@ -172,12 +176,12 @@ Status CheckRun(RunOptions* o) {
   if (Status s = SettleMatrixChoice(&o->selection); !s.ok()) return s;
   const auto is_streamed = [](const auto& report) { return report.second == kStandardOutput; };
   if (std::count_if(o->reports.paths.begin(), o->reports.paths.end(), is_streamed) > 1)
-    return Error{"two reports are to go to standard output; name a file for one"};
+    return Error{"two reports cannot both go to standard output; name a file for one"};
   if (o->rerun_failed && (!o->selection.case_ids.empty() || !o->selection.filter.empty()))
-    return Error{"--rerun-failed chooses the cases itself; give no --case and no --filter beside it"};
+    return Error{"--rerun-failed selects the cases; leave out --case and --filter"};
   if (o->gating && (o->dry_run || o->report_only))
     return Error{std::string("--gating excludes ") + (o->dry_run ? "--dry-run" : "--report-only") +
-                 ", whose 0 would look like a pass"};
+                 ": its exit 0 would look like a pass"};
   if (!o->subject_image.empty() && !o->subject_id.empty())
     return Error{"--subject-image and --subject-id exclude each other: an image with a digest needs no id"};
   if (Status s = CheckStatement(*o); !s.ok()) return s;

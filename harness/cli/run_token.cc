@@ -26,7 +26,7 @@ Result<std::string> TakeRunToken(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.valid()) return Error{path + " cannot be read: " + strerror(errno)};
   struct stat st {};
-  if (fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return Error{path + " is no regular file"};
+  if (fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return Error{path + " is not a regular file"};
   char buffer[kLongest + 2];
   const ssize_t size = read(fd.get(), buffer, sizeof buffer);
   if (size < 0) return Error{path + " cannot be read: " + strerror(errno)};

@@ -59,7 +59,7 @@ Result<SeenReport> ReadSeenReport(const std::string& path) {
   const Result<std::string> text = ReadFile(path, kMaxReport);
   if (!text.ok()) return Error{text.error()};
   const json j = json::parse(*text, nullptr, false);
-  if (TextAt(j, "schema") != kReportSchema) return Error{path + " is no report of cudnn-ci"};
+  if (TextAt(j, "schema") != kReportSchema) return Error{path + " is not a report of cudnn-ci"};
   SeenReport r;
   r.run_id = TextAt(At(j, "run"), "id");
   r.command_line = TextAt(At(j, "run"), "command_line");

@@ -61,9 +61,9 @@ Status ReadAutoOf(const std::string& number, int* index, int* count) {
   if (Variable("JOB_COMPLETION_INDEX", &i)) {
     *index = i + 1;
   } else if (!FromEnvironment(index, &known)) {
-    return Error{option + ": none of JOB_COMPLETION_INDEX, " + kVariables + " gives a part; write I/N"};
+    return Error{option + ": none of JOB_COMPLETION_INDEX, " + kVariables + " names a part; write I/N"};
   } else if (known != wanted) {
-    return Error{option + ": the variables tell of " + std::to_string(known) + " parts"};
+    return Error{option + ": the variables name " + std::to_string(known) + " parts"};
   }
   *count = wanted;
   if (IsPart(*index, wanted)) return {};
@@ -82,7 +82,7 @@ bool ReadPart(const std::string& text, int* index, int* count) {
 Status ReadShard(const std::string& text, int* index, int* count) {
   if (text == "auto") {
     if (!FromEnvironment(index, count))
-      return Error{std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N"};
+      return Error{std::string("--shard auto: none of ") + kVariables + " names a part; write I/N"};
     if (IsPart(*index, *count)) return {};
     return Error{"--shard auto: the variables give part " + std::to_string(*index) + " of " +
                  std::to_string(*count)};
@@ -108,7 +108,7 @@ Status ReadNodes(const std::string& text, int* index, int* count) {
   });
   if (launched.task_variable.empty())
     return Error{
-        "--nodes auto: no variables of Slurm, Kubernetes, MPI or torchrun tell which task this is; write I/N"};
+        "--nodes auto: no variables of Slurm, Kubernetes, MPI or torchrun name this task; write I/N"};
   if (!launched.IsOne())
     return Error{"--nodes auto: " + launched.task_variable + " and " + launched.tasks_variable +
                  " give none of 2 to " + std::to_string(kMostTasks) + " tasks"};

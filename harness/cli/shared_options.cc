@@ -19,51 +19,52 @@ constexpr const char* kMatrixWithoutGpu = "builtin:static";
 }  // namespace
 
 void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what) {
-  app->add_option("--matrix", o->name,
-                  what + ": a file, or the name of one that comes with cudnn-ci (cu12, builtin:cu12)")
+  app->add_option("--matrix", o->name, what + ": a file, or the name of a built-in one (cu12, builtin:cu12)")
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_option(
          kMatrixRoot, o->root,
-         "where the files of the machine outside lie, which the launcher gives: the matrix and its parents "
-         "are read below it, and named without it")
+         "set by the launcher: the folder of the host's files. The matrix and its parents are read below "
+         "it, and named without it")
       ->type_name("DIR")
       ->check(CheckPath());
 }
 
 void DeclareSelection(CLI::App* app, SelectionOptions* o) {
-  DeclareMatrix(app, &o->matrix, "the contract to gate against");
+  DeclareMatrix(app, &o->matrix, "the matrix to test against");
   app->add_flag("--auto", o->auto_matrix,
-                "as without --matrix: take the matrix for the CUDA that is found, the loader's, or that of "
-                "Python environments and programs if the loader finds no cuDNN");
+                "choose the matrix by the CUDA version that the loader finds, or, if it finds no cuDNN, "
+                "that of Python environments and programs; the default without --matrix");
   app->add_flag(
       "--no-gpu", o->no_gpu,
-      "judge only what needs no GPU: by the matrix static, or the static stage of --matrix or --auto");
+      "test only what needs no GPU: with the matrix static, or the static stage of --matrix or --auto");
   app->add_option("--filter", o->filter,
-                  "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
+                  "run the matching cases and their prerequisites; GoogleTest syntax, as in 'conv.*-*nhwc*'")
       ->type_name("PATTERN")
-      ->check(CheckNotEmpty("a pattern is expected, this one is empty"));
-  app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")
+      ->check(CheckNotEmpty("the pattern is empty"));
+  app->add_option("--case", o->case_ids, "run this case and its prerequisites; repeatable")
       ->type_name("ID")
-      ->check(CheckNotEmpty("the id of a case is expected, this one is empty"))
+      ->check(CheckNotEmpty("the case id is empty"))
       ->allow_extra_args(false);
   app->add_option_function<std::string>(
          "--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
          "all, or static: only what needs no GPU")
       ->check(CLI::IsMember({"all", "static"}));
   app->add_option("--shard", o->shard,
-                  "run part I of N (counts from 1); auto, auto/N: from the variables of the CI or scheduler")
+                  "run part I of N, counted from 1; auto, auto/N: take the part from the variables of the "
+                  "CI or scheduler")
       ->type_name("I/N|auto|auto/N")
       ->check(CheckNotEmpty("write I/N, auto or auto/N"));
   app->add_option(
          "--nodes", o->nodes,
-         "this is node I of N, each of which runs all cases; auto: from the variables of the launcher")
+         "run as node I of N, where every node runs all cases; auto: take the node from the variables of "
+         "Slurm, Kubernetes, MPI or torchrun")
       ->type_name("I/N|auto")
       ->check(CheckNotEmpty("write I/N or auto"));
-  app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
+  app->add_option("--device", o->device, "the GPUs to test: all, an index in PCI order, or a UUID")
       ->type_name("all|INDEX|UUID")
       ->check(CheckDevice());
-  app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
+  app->add_flag("--disturb", o->disturb, "also run checks that disturb other programs on the device");
 }
 
 Status CheckShard(SelectionOptions* o) {
@@ -87,14 +88,14 @@ void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   app->add_option("--knowledge", o->knowledge,
-                  "a file or folder that adds to what is known of packages, faults and remedies; repeatable")
+                  "file or folder with further knowledge of packages, faults and fixes; repeatable")
       ->type_name("DIR|FILE")
       ->check(CheckPath())
       ->allow_extra_args(false);
-  app->add_flag(
-      "--allow-adapters", o->allow_adapters,
-      "take adapters for kernels of the image, which are code, from what is added to what is known");
-  app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
+  app->add_flag("--allow-adapters", o->allow_adapters,
+                "run adapters from added knowledge, which are code and test kernels of the image");
+  app->add_option("--load-timeout", o->load_timeout_s,
+                  "time limit in seconds for a plugin to load and describe itself")
       ->type_name("S")
       ->check(CheckSeconds());
 }
@@ -107,14 +108,13 @@ Status CheckDiscovery(const DiscoveryOptions& o) {
 }
 
 void DeclareLauncher(CLI::App* app, LauncherOptions* o) {
-  const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
+  const CLI::Validator not_empty = CheckNotEmpty("the text is empty");
   app->add_option(kReproduceWith, o->command,
-                  "the line that repeats this run from outside, which the launcher gives; reports show it")
+                  "set by the launcher: the command that repeats this run from outside; reports show it")
       ->type_name("LINE")
       ->check(not_empty);
-  app->add_option(
-         kReportsAt, o->reports_at,
-         "where the reports will lie outside, which the launcher gives; the summary names them there")
+  app->add_option(kReportsAt, o->reports_at,
+                  "set by the launcher: the host's folder of the reports; the summary names it")
       ->type_name("DIR")
       ->check(not_empty);
 }
@@ -129,11 +129,11 @@ void DeclareColor(CLI::App* app, Color* color) {
          [color](const std::string& v) {
            *color = v == "always" ? Color::kAlways : v == "never" ? Color::kNever : Color::kAuto;
          },
-         "auto (as NO_COLOR, FORCE_COLOR and the terminal say), always, never")
+         "auto (follows NO_COLOR, FORCE_COLOR and the terminal), always, never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
-void DeclareJson(CLI::App* app, bool* json) { app->add_flag("--json", *json, "for machines"); }
+void DeclareJson(CLI::App* app, bool* json) { app->add_flag("--json", *json, "print JSON"); }
 
 }  // namespace cudnn_ci

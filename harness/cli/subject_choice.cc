@@ -193,8 +193,8 @@ std::string DescribedForCpu(const PythonEnvironment& environment) {
     text += (text.empty() ? "" : ", ") + package.distribution + " " + package.version + " (" + package.title +
             ")";
   return text + " of " + environment.prefix +
-         ": no file of this environment uses a GPU, and beside CUDA's own libraries nothing else in the image "
-         "does, as far as was looked";
+         ": no file of this environment uses a GPU, and apart from CUDA's own libraries no other file that "
+         "was searched does";
 }
 
 }  // namespace
@@ -214,12 +214,12 @@ std::vector<Finding> Collected::MatrixProblems() const {
       if (const auto lacks = judged.unpromised.find(subject.name); lacks != judged.unpromised.end())
         for (const ImagePromise& promise : kImagePromises)
           if (is_of_no_use(promise))
-            problems.push_back(
-                HarnessFinding("promise-without-use",
-                               std::string(promise.key) + " " + judged.contract.at(promise.key) +
-                                   " is promised by " + judged.name + "; " + Described(subject) + " has no " +
-                                   promise.what + ", and nothing in it asks the loader for one",
-                               subject.name));
+            problems.push_back(HarnessFinding("promise-without-use",
+                                              std::string(promise.key) + " " +
+                                                  judged.contract.at(promise.key) + " is promised by " +
+                                                  judged.name + "; " + Described(subject) + " has no " +
+                                                  promise.what + ", and nothing in it needs one",
+                                              subject.name));
   const bool promises_of_image =
       std::any_of(judged.contract.begin(), judged.contract.end(),
                   [](const auto& p) { return p.first.compare(0, 6, "image.") == 0; });
@@ -234,9 +234,9 @@ std::vector<Finding> Collected::MatrixProblems() const {
   if (nothing)
     problems.push_back(HarnessFinding(
         "nothing-to-judge",
-        std::string("looked where the loader looks, and at the Python environments and programs in the usual "
-                    "places and at PATH: no library of CUDA and no device code") +
-            (cut ? " in what was looked at; the image holds more folders and files than that" : "")));
+        std::string("no CUDA library and no device code was found on the loader's path, or in Python "
+                    "environments and programs in the usual places and on PATH") +
+            (cut ? "; the image has more folders and files than were searched" : "")));
   // Where --auto has found CUDA's libraries alone, what the loader finds is all that it judges.
   if (judged.automatic_subjects || (resolved_.chosen_.looked_ && judged.default_subjects))
     for (const PythonEnvironment& environment : resolved_.candidates_.for_cpu)
@@ -260,8 +260,8 @@ void Collected::NameSubjectThatCures(const CasePlanned& planned, Finding* findin
         curing.push_back({candidate.name, candidate.spec});
   if (curing.empty()) return;
   finding->remedy = "The loader does not find it, but " + DescribedAll(curing) +
-                    " brings one: judge that, by the line below in the matrix or by cudnn-ci --auto. If the "
-                    "loader's is meant: " +
+                    " has one: test that with the line below in the matrix, or with cudnn-ci --auto. If the "
+                    "loader should find it: " +
                     finding->remedy;
   finding->command = LineOf(curing);
   finding->where = Where::kMatrix;

@@ -51,7 +51,7 @@ Finding MissingLoader(const std::string& loader, const std::string& root) {
   for (std::string& other : others)
     if (IsOfMusl(other)) other += " (musl, as in Alpine)";
   if (others.empty())
-    detail += ", nor any other: no program that is linked dynamically runs in it";
+    detail += " and no other loader: no dynamically linked program runs in it";
   else
     detail += "; for another " + std::string(has_glibc ? "processor" : "C library") + " it has " +
               SingleLine(Join(others, ", "), 300);
@@ -113,7 +113,7 @@ std::optional<Finding> ForeignLoader(const std::string& loader) {
   if (const std::string file = RealPath(loader); file != loader) detail += ", a link to " + file + ",";
   detail += " is not glibc's loader: it has ";
   detail += table.soname.empty() ? "no SONAME" : "the SONAME " + SingleLine(table.soname, 100);
-  return HarnessFinding("loader-missing", detail + "; musl's or a stub has taken the name");
+  return HarnessFinding("loader-missing", detail + "; musl's loader or a stub has its name");
 }
 
 std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root) {
@@ -127,7 +127,7 @@ std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, c
     if (std::optional<Finding> foreign = ForeignLoader(loader)) return foreign;
   if (const std::string fifo = FifoOfTheLoader(root); !fifo.empty())
     return HarnessFinding("libc-unfit", "the image's " + fifo + " is a FIFO: the loader waits for it " +
-                                            "before any program begins");
+                                            "before any program starts");
   return std::nullopt;
 }
 

@@ -108,13 +108,13 @@ bool PublishAttachments(const std::string& made, const std::string& folder) {
   const std::string attachments = folder + "/attachments";
   struct stat st {};
   if (!MakeDirectories(attachments).ok() || lstat(attachments.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
-    Say(attachments + " is in the way");
+    Say(attachments + " is in the way of a report");
     return false;
   }
   for (const std::string& name : names) {
     const std::string to = attachments + "/" + name;
     if (Exists(to)) {
-      Say(to + " is in the way");
+      Say(to + " is in the way of a report");
       return false;
     }
     if (!Move(made + "/attachments/" + name, to)) return false;
@@ -169,7 +169,7 @@ bool OutputFolder::Publish(bool confirmed, bool summary, const std::string& toke
     if (place.empty()) continue;
     const std::string to = path_ + "/" + place;
     if (Exists(to) && !IsOurs(to)) {
-      Say(to + " is in the way");
+      Say(to + " is in the way of a report");
       if (name == "report.html" || (name == "summary.md" && !summary)) continue;
       return false;
     }

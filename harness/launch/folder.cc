@@ -46,7 +46,7 @@ Status CheckNames(const std::string& folder, bool attestation, bool summary) {
   for (const std::string& name : names)
     if (const std::string file = folder + "/" + name; Exists(file) && !IsOurs(file))
       return Error{file +
-                   " is no report of cudnn-ci, so it is not replaced; name another folder with --output-dir"};
+                   " is not a report of cudnn-ci and is not replaced; name another folder with --output-dir"};
   return {};
 }
 
@@ -72,7 +72,7 @@ Status RemoveEarlierReports(const std::string& folder, bool attestation, bool su
   for (const std::string& name : names) {
     const std::string file = folder + "/" + name;
     if (IsOurs(file) && unlink(file.c_str()) != 0)
-      return Error{file + ": an earlier report that cannot be removed"};
+      return Error{file + ": this earlier report cannot be removed"};
   }
   return {};
 }
@@ -111,7 +111,7 @@ bool IsOurs(const std::string& path) {
 
 OutputFolder::~OutputFolder() {
   if (!work_.empty() && !RemoveTree(work_, kSecondsToRemove))
-    Say(work_ + " could not be removed: the container left files there that are not the caller's");
+    Say(work_ + " could not be removed: the container left files there that belong to another user");
 }
 
 Status OutputFolder::PrepareWithoutReports() {

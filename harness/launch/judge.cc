@@ -48,7 +48,7 @@ bool Session::Settle(int exit_code, const std::string& type, const std::string& 
   if (!said.empty()) text += " | " + LastLines(said, 20);
   if (created_) {
     const bool whole = folder_.Collect(false) && folder_.Publish(false, options_.summary, run_.token);
-    if (!whole) Say("not all of the container's reports could be copied");
+    if (!whole) Say("some of the container's reports could not be copied");
   }
   const OwnError error{exit_code, type, message, text};
   if (Status s = WriteJunit(folder_.path(), facts_, error); !s.ok()) Say(s.error());
@@ -66,8 +66,7 @@ bool Session::Interrupted() {
                 : number == SIGALRM ? 142
                                     : 143,
                 "undetermined.cancelled",
-                "the run was cancelled by " + SignalName(number) + " before it had finished",
-                "Run it again.");
+                "the run was cancelled by " + SignalName(number) + " before it finished", "Run it again.");
 }
 
 bool Session::Remake(std::string* why_not) {
@@ -112,14 +111,14 @@ bool Session::JudgeGate() {
   if (!confirmed) return JudgeStatus(reason);
   const std::string statement = folder_.made() + "/attestation.json";
   if (access(statement.c_str(), F_OK) == 0 && !IsAbout(statement, facts_.identity.digest)) {
-    Say("the statement is not about " + facts_.identity.digest + ", and is left out");
+    Say("the statement is not about " + facts_.identity.digest + ", so it is left out");
     unlink(statement.c_str());
   }
   JobPage page;
   page.fields = FieldsOfFile(folder_.made() + "/report.json");
   if (!folder_.Publish(true, options_.summary, run_.token))
     return Settle(5, "harness.report-not-written", "the reports could not be copied to " + folder_.path(),
-                  "Look at its room and permissions.");
+                  "Check its free space and permissions.");
   exit_code_ = ended_.status;
   const std::string verdict = FieldOf(page.fields, "verdict");
   if (Status s = WriteRecord(folder_.path(), facts_, exit_code_, true, verdict); !s.ok()) Say(s.error());
@@ -151,8 +150,7 @@ bool Session::EndsByMessage(const std::string& happened, const std::string& said
   const EngineMessage& message = found->message;
   if (HasGiven(message.unless))
     (void)Settle(2, "matrix.invalid-use", happened + ": " + line,
-                 "That is about what --user or --engine-arg has given: correct it, or leave it to the image.",
-                 said);
+                 "The cause is the value of --user or --engine-arg: correct it, or leave it out.", said);
   else
     (void)Settle(message.exit_code, message.finding, happened + ": " + line, message.fix, said);
   return true;
@@ -165,25 +163,25 @@ bool Session::JudgeStatus(const std::string& reason) {
     if (EndsByMessage(engine + " started no container" + InBrackets(status), said)) return false;
   if (RuntimeFailed(status, said))
     return Settle(3, "runner.engine-failed", engine + " could not run the container" + InBrackets(status),
-                  "See its words.", said);
+                  "Read its message.", said);
   const bool kept = options_.keep_entrypoint;
   const int code = kept ? 1 : 5;
   const std::string blame = kept ? "image." : "harness.", who = kept ? "the image's entrypoint" : "cudnn-ci";
   if (CouldNotStart(status, said))
     return Settle(
         code, blame + "tool-not-started", who + " cannot be started in this image" + InBrackets(status),
-        "A wrong format is another processor's. What is not found is " + plan_.tool.source +
-            " itself, where the engine runs on another machine, or the loader that this build of the tool "
+        "A wrong format means another processor. If a file is not found, it is " + plan_.tool.source +
+            " itself, because the engine runs on another machine, or the loader that this build of cudnn-ci "
             "needs.",
         said);
   switch (status) {
     case 137:
       if (out_of_memory_)
         return Settle(6, "undetermined.out-of-memory", "the container ran out of memory (137)",
-                      "Give it more memory, or run it elsewhere once.");
+                      "Give it more memory, or run it once on another machine.");
       return Settle(
           3, "runner.container-killed", "the container was killed from outside (137)",
-          "Find out who ended it: a time limit, the runner, its host, or memory that ran out without " +
+          "Find out what killed it: a time limit, the runner, its host, or memory that ran out without " +
               engine + " noticing.");
     case 132:
     case 134:
@@ -193,16 +191,17 @@ bool Session::JudgeStatus(const std::string& reason) {
       return Settle(
           code, blame + "tool-crashed",
           who + " crashed (" + std::to_string(status) + ", signal " + std::to_string(status - 128) + ")",
-          "Report it, with these words.", said);
+          "Report it, with this output.", said);
     case 2:
       return Settle(2, "matrix.invalid-use", "cudnn-ci refused its command line, matrix or output folder (2)",
-                    "See its words above.", said);
+                    "Read its message above.", said);
     case 0:
-      return Settle(code, blame + "no-finished-report", who + " ended with 0 and proved nothing: " + reason,
-                    "An entrypoint must end with exec \"$@\"; without --keep-entrypoint it is not used.");
+      return Settle(code, blame + "no-finished-report",
+                    who + " ended with exit 0 but without a valid report: " + reason,
+                    "A kept entrypoint must end with exec \"$@\"; without --keep-entrypoint it is not used.");
     default:
       return Settle(code, blame + "no-finished-report",
-                    who + " ended with " + std::to_string(status) + ": " + reason, "See its words above.",
+                    who + " ended with " + std::to_string(status) + ": " + reason, "Read its message above.",
                     said);
   }
 }

@@ -127,7 +127,7 @@ Result<MatrixChoice> ChooseMatrix(const Options& options, const Tool& tool) {
   }
   if (options.ask.empty() && name.empty() && options.gpus.empty() && !NamesWhatToJudgeBy(options) &&
       IsOfTheTool("static", tool)) {
-    Say("no GPU and no matrix: judging the image's files, by the matrix static");
+    Say("no GPU and no matrix: testing the image's files with the matrix static");
     name = "static";
   }
   if (name.empty()) return MatrixChoice();

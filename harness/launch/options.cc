@@ -81,7 +81,7 @@ class Front {
     const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
     if (const auto flag = flags_.find(name); flag != flags_.end()) {
-      if (equals != std::string::npos) return name + " takes no value, and was given one: " + word;
+      if (equals != std::string::npos) return name + " takes no value, but was given one: " + word;
       flag->second();
       if (name == "--no-gpu" || name == "--keep-entrypoint") o_->again.push_back(name);
       return {};
@@ -101,7 +101,7 @@ class Front {
   // Why there is no image.
   std::string NoImage() const {
     return "no image given" + (last_value_.empty() ? "" : ": " + last_value_) +
-           "; cudnn-ci without `run` judges the machine or container that it runs in (see --help)";
+           "; cudnn-ci without `run` tests the machine or container that it runs in (see --help)";
   }
 
  private:
@@ -123,15 +123,15 @@ class Front {
     if (!o_->image.empty())
       return "two images: " + o_->image + " and " + word + " (arguments for cudnn-ci come after --)";
     // "report": an image of that name is "report:latest".
-    if (kElsewhere.count(word) > 0) return word + " is a command, and needs no `run`: type cudnn-ci " + word;
+    if (kElsewhere.count(word) > 0) return word + " is a command that needs no `run`: type cudnn-ci " + word;
     if (kAsking.count(word) > 0)
-      return word + " is a command: cudnn-ci " + word + " asks here, cudnn-ci run IMAGE -- " + word +
-             " in a container";
+      return word + " is a command: type cudnn-ci " + word + " to run it here, cudnn-ci run IMAGE -- " +
+             word + " to run it in a container";
     o_->image = word;
     return {};
   }
   Problem TakeOutput(const std::string& v) {
-    if (v == "-") return "--output-dir -: standard output is no folder";
+    if (v == "-") return "--output-dir -: standard output is not a folder";
     o_->output_dir = v;
     return {};
   }
@@ -192,14 +192,13 @@ Problem CheckArgument(const std::string& word) {
   const bool has_value = name != word;
   constexpr const char* kPlaces[] = {"--output-dir", "--junit", "--json", "--html"};
   if (IsIn(kPlaces, name) || (has_value && (name == "--summary" || name == "--attestation")))
-    return word + ": where the reports go is the launcher's --output-dir";
-  if (word == "--summary" || word == "--attestation")
-    return word + ": it is an option of the launcher, before --";
+    return word + ": set the folder of the reports with --output-dir, before --";
+  if (word == "--summary" || word == "--attestation") return word + ": give this option before --";
   if (name == "--rerun-failed")
-    return word + ": the container sees no reports of an earlier run; name the cases with --case";
+    return word + ": the container has no reports of an earlier run; name the cases with --case";
   constexpr const char* kNoGate[] = {"--dry-run", "--help", "-h", "--version"};
   if (IsIn(kNoGate, word))
-    return word + ": it runs no gate, and 0 would look like a pass; the plan is printed by -- list";
+    return word + ": it tests nothing, and its exit 0 would look like a pass; to print the plan, use -- list";
   return {};
 }
 
@@ -216,7 +215,7 @@ class Back {
       o_->ask = words[0], words.erase(words.begin());
     if (o_->ask.empty()) {
       if (!words.empty() && kElsewhere.count(words[0]) > 0)
-        return words[0] + " needs no container of an image: type cudnn-ci " + words[0] + " here";
+        return words[0] + " needs no container: type cudnn-ci " + words[0] + " here";
       for (const std::string& word : words)
         if (Problem p = CheckArgument(word)) return p;
     }
@@ -261,7 +260,7 @@ class Back {
     if (o_->init_file.empty()) o_->init_file = "cudnn-ci.json";
     o_->arguments.emplace_back("-");
     if (o_->init_file != "-" && Exists(o_->init_file))
-      return o_->init_file + " is there already; name another file, or take it away first";
+      return o_->init_file + " already exists; name another file, or remove it first";
     return {};
   }
 

@@ -95,7 +95,7 @@ bool Session::Invalid(const std::string& message) {
 bool Session::Prepare() {
   run_ = {RandomWord(), RandomWord()};
   facts_.token = run_.token;
-  if (run_.token.empty() || run_.secret.empty()) return Invalid("the kernel gives no random numbers");
+  if (run_.token.empty() || run_.secret.empty()) return Invalid("the kernel provides no random numbers");
   const Status prepared =
       IsGate() ? folder_.Prepare(options_.output_dir, options_.attestation, options_.summary, run_)
                : folder_.PrepareWithoutReports();
@@ -105,7 +105,7 @@ bool Session::Prepare() {
   const OwnError not_started{{},
                              "harness.not-started",
                              "the run did not start",
-                             "The launcher was ended before it could start the container."};
+                             "cudnn-ci run was ended before it started the container."};
   if (Status s = WriteJunit(folder_.path(), facts_, not_started); !s.ok()) return Invalid(s.error());
   return true;
 }
@@ -122,11 +122,11 @@ bool Session::ChooseAnEngine() {
     const char* const user = getenv("USER");
     const std::string remedy =
         IsDenied(none->said)
-            ? "This user may not open its socket: run it as root, put the user into the socket's group (docker: "
-              "usermod -aG docker " +
+            ? "This user may not open its socket: run it as root, add the user to the socket's group "
+              "(docker: usermod -aG docker " +
                   (user != nullptr ? std::string(user) : std::to_string(geteuid())) +
-                  ", then log in again), or take a rootless engine."
-            : "Start its daemon, and let this user reach it.";
+                  ", then log in again), or use a rootless engine."
+            : "Start its daemon, and give this user access to it.";
     return Settle(3, "runner.engine-failed",
                   "the container engine does not answer:" + none->names + none->named_by, remedy, none->said);
   }
@@ -152,10 +152,10 @@ bool Session::PullImage() {
       "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")";
   if (EndsByMessage(failed, pulled.said)) return false;
   if (KnowsNoSuchImage(pulled.said, ReadEngineMessages(plan_.home.findings_dir, kSettlesPull)))
-    return Settle(2, "matrix.image-unknown",
-                  "there is no image " + options_.image + " (status " + std::to_string(pulled.status) + ")",
-                  "Check the spelling of its name and tag; a private one needs a login before this.",
-                  pulled.said);
+    return Settle(
+        2, "matrix.image-unknown",
+        "the registry has no image " + options_.image + " (status " + std::to_string(pulled.status) + ")",
+        "Check the spelling of its name and tag. A private image needs a login first.", pulled.said);
   return Settle(3, "runner.image-missing", failed, "Check the registry, and this runner's network and login.",
                 pulled.said);
 }
@@ -166,8 +166,8 @@ bool Session::FitsTool() {
   return Settle(
       2, "matrix.platform-unfit",
       "the image " + options_.image + " is for " + of_image + ", and this cudnn-ci for " + of_tool,
-      "Pull the image for this processor (--platform of the engine's pull), or judge it on a machine of "
-      "its own, with the cudnn-ci for that (--tool).");
+      "Pull the image for this processor (--platform of the engine's pull), or test it on a machine with "
+      "its processor and the cudnn-ci for it (--tool).");
 }
 
 // What is inspected here is what runs, by its id, whatever happens to the tag meanwhile.
@@ -179,8 +179,8 @@ bool Session::FindImage() {
   identity = inspector_.Identify(options_.image);
   if (options_.attestation && identity.digest.empty())
     return Settle(2, "matrix.invalid-use",
-                  "the image " + options_.image + " has no digest, which --attestation is about",
-                  "Push it to a registry first, and give the name it has there.");
+                  "the image " + options_.image + " has no digest, which --attestation needs",
+                  "Push it to a registry first, and give the name that it has there.");
   if (!FitsTool()) return false;
   if (const std::string config = inspector_.Config(identity.id); !config.empty()) {
     config_file_ = folder_.work() + "/image-config.json";
@@ -190,7 +190,7 @@ bool Session::FindImage() {
   }
   // The image must not choose what of ours judges it, nor which part of the cases.
   blank_ = inspector_.VariablesToBlank(identity.id);
-  if (!blank_.empty()) Say("left empty, though the image sets it: " + Join(blank_, " "));
+  if (!blank_.empty()) Say("left empty although the image sets it: " + Join(blank_, " "));
   return cancel_.signal() == 0 || Interrupted();
 }
 
@@ -213,10 +213,8 @@ bool Session::Start() {
   const std::string name = ContainerName(run_.token);
   created_ = true;
   if (IsGate()) {
-    const OwnError not_finished{{},
-                                "harness.not-finished",
-                                "the run did not finish",
-                                "The launcher was ended before the container was."};
+    const OwnError not_finished{
+        {}, "harness.not-finished", "the run did not finish", "cudnn-ci run was ended before the container."};
     (void)WriteJunit(folder_.path(), facts_, not_finished);
   }
   const bool to_file = options_.ask == "init" && options_.init_file != "-";
@@ -246,7 +244,7 @@ bool Session::JudgeAnswer() {
 
 bool Session::WriteInitFile(const std::string& text) {
   const std::string& file = options_.init_file;
-  if (ended_.output_cut) return Invalid("what init has found is no matrix: it is larger than 4 MiB");
+  if (ended_.output_cut) return Invalid("the output of init is too large for a matrix: more than 4 MiB");
   const Fd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd.valid() || !WriteAll(fd.get(), text, file).ok()) return Invalid(file + " cannot be written");
   Say("wrote " + file + "; read it, then: " + plan_.called + " --matrix " + ShellQuote(file) + " " +

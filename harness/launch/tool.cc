@@ -29,8 +29,8 @@ Result<Tool> FindTool(const std::string& given, const Home& home) {
   if (given.empty() && (!IsProgram(place + "/bin/cudnn-ci") || !Exists(place + "/libexec/cudnn-ci-worker")))
     return Error{
         home.program +
-        " stands alone: it carries nothing, and no installed tree is around it. If it was cudnn-ci as "
-        "one file, it was cut off or stripped: download it again, or name a tree with --tool"};
+        " is incomplete: it carries no files, and is not in an installed tree. If it was cudnn-ci as one "
+        "file, it was truncated or stripped: download it again, or name a tree with --tool"};
   if (!IsProgram(place + "/bin/cudnn-ci"))
     return Error{place + "/bin/cudnn-ci: not found; name the installed tree with --tool"};
   const Result<std::string> tree = FolderToMount(place);

@@ -43,8 +43,7 @@ std::string SubjectsOf(const RunView& view) {
 
 Status CheckComparable(const RunView& before, const RunView& after) {
   if (!before.complete)
-    return Error{before.source +
-                 " is of a run that did not come to its end: nobody knows what it would have said"};
+    return Error{before.source + " is of a run that did not finish, so it has no verdict to compare"};
   if (before.partial != after.partial) {
     const auto part = [](const RunView& v) { return v.partial.empty() ? std::string("whole") : v.partial; };
     return Error{"one is " + part(before) + ", the other " + part(after)};
@@ -54,7 +53,7 @@ Status CheckComparable(const RunView& before, const RunView& after) {
   if (any) return Status();
   const std::string one = SubjectsOf(before), other = SubjectsOf(after);
   return Error{"they have no case in common" +
-               (one == other ? std::string() : ": one judges " + one + ", the other " + other)};
+               (one == other ? std::string() : ": one tests " + one + ", the other " + other)};
 }
 
 // One case that is in both.
@@ -176,7 +175,7 @@ std::string WhyNoSpeed(const RunView& before, const RunView& after) {
     return "the drivers differ (" + before.driver + ", " + after.driver + ")";
   if (before.workers_per_gpu != after.workers_per_gpu)
     return std::to_string(before.workers_per_gpu) + " and " + std::to_string(after.workers_per_gpu) +
-           " warm workers used a GPU at a time (--workers-per-gpu)";
+           " warm workers shared a GPU (--workers-per-gpu)";
   return before.gpus.empty() ? "there was no GPU" : "";
 }
 
@@ -279,11 +278,11 @@ Comparison Compare(const RunView& before, const RunView& after, const std::vecto
 SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   SpeedBaseline baseline;
   baseline.source = SingleLine(before.source, 400);
-  baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not come to its end";
+  baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not finish";
   // Whatever this run does, no case of that one has a time of its own.
   if (before.complete && before.workers_per_gpu > 1)
     baseline.why_not = "there " + std::to_string(before.workers_per_gpu) +
-                       " warm workers used a GPU at a time; make one with --workers-per-gpu 1";
+                       " warm workers shared a GPU; make a baseline with --workers-per-gpu 1";
   if (!baseline.why_not.empty()) return baseline;
   std::vector<std::string> changes;
   for (const LibraryChange& change : LibraryChanges(before, now))

@@ -79,13 +79,13 @@ Result<ExpectedImage> ParseImage(const std::string& text) {
       image.gpu = type;
     else
       return Error{"--expect: " + shown +
-                   " has behind @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"};
+                   " has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"};
   }
   if (text.size() > kMostImageBytes || parts[0][0] == '-' || !IsOf(parts[0], kImageCharacters))
-    return Error{"--expect: " + shown + " is no name of an image"};
+    return Error{"--expect: " + shown + " is not the name of an image"};
   SplitName(parts[0], &image);
   if (image.repository.empty() || parts[0].back() == ':')
-    return Error{"--expect: " + shown + " is no name of an image"};
+    return Error{"--expect: " + shown + " is not the name of an image"};
   return image;
 }
 
@@ -123,9 +123,9 @@ ImageStanding StandingOf(const PageRow& row, const std::string& name) {
   if (!row.problem.empty())
     return {name, code == 0 ? 6 : code, view.verdict.empty() ? "unreadable" : view.verdict, row.problem};
   if (code != 0) return {name, code, view.verdict, view.headline_cause};
-  if (!view.partial.empty()) return MissingImage(name, "only a part was judged: " + view.partial);
-  if (view.report_only) return MissingImage(name, "its run was not to gate (--report-only)");
-  if (!view.complete) return {name, 6, "incomplete", "its run did not come to its end"};
+  if (!view.partial.empty()) return MissingImage(name, "only a part was tested: " + view.partial);
+  if (view.report_only) return MissingImage(name, "its run was not gating (--report-only)");
+  if (!view.complete) return {name, 6, "incomplete", "its run did not finish"};
   return {name, 0, "passed", ""};
 }
 
@@ -218,7 +218,7 @@ Result<ExpectedImages> ParseExpected(const std::vector<std::string>& arguments) 
   std::set<std::string> seen;
   for (const std::string& argument : arguments) {
     if (IsOf(argument, kDigits)) {
-      if (arguments.size() > 1) return Error{"--expect: a number is to stand alone"};
+      if (arguments.size() > 1) return Error{"--expect: give a number alone"};
       expected.count = argument.size() > 5 ? 0 : std::stoul(argument);
       if (expected.count == 0 || expected.count > kMostExpected)
         return Error{"--expect: from 1 to " + std::to_string(kMostExpected) + " images can be expected"};
@@ -229,8 +229,7 @@ Result<ExpectedImages> ParseExpected(const std::vector<std::string>& arguments) 
       Result<ExpectedImage> image = ParseImage(text);
       if (!image.ok()) return Error{image.error()};
       const std::string key = image->repository + ":" + image->tag + "@" + image->digest + "@" + image->gpu;
-      if (!seen.insert(key).second)
-        return Error{"--expect: " + SingleLine(text, 200) + " stands there twice"};
+      if (!seen.insert(key).second) return Error{"--expect: " + SingleLine(text, 200) + " is given twice"};
       if (expected.images.size() == kMostExpected)
         return Error{"--expect: from 1 to " + std::to_string(kMostExpected) + " images can be expected"};
       expected.images.push_back(std::move(*image));

@@ -62,7 +62,7 @@ TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
     run.Set(name, value);
     const GateResult result = run.Run();
     EXPECT_EQ(result.exit_code, 0) << name << result.out << result.err;
-    EXPECT_THAT(result.report["warnings"].dump(), HasSubstr(name + " is set, with which no program runs"));
+    EXPECT_THAT(result.report["warnings"].dump(), HasSubstr(name));
   }
   GateRun harmless;
   harmless.Matrix(Entry("fixture.pass"));

@@ -210,9 +210,9 @@ TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
                                           "/cudart13/libcudart.so.13");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out;
-  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("it stands in no function's place"),
+  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("it replaces no function"),
                                                             HasSubstr("the loader takes no such library"),
-                                                            HasSubstr("in the place of CUDA's, cuda")))
+                                                            HasSubstr("instead of CUDA's, cuda")))
       << "what programs of the image take from it is said";
 }
 

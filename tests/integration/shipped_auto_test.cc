@@ -61,8 +61,7 @@ TEST_F(AutoTest, AnImageWithAToolkitAndACudnnIsJudgedByWhatTheLoaderFinds) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{"system"});
   EXPECT_THAT(r.report["not_gated"].dump(), HasSubstr(std::filesystem::canonical(Cudnn("venv")).string()));
-  EXPECT_THAT(r.err, HasSubstr("no matrix was named: cu13 is taken (CUDA toolkit 13.0), and what the loader "
-                               "finds is judged"));
+  EXPECT_THAT(r.err, HasSubstr("cu13 was chosen (CUDA toolkit 13.0), and what the loader finds "));
   EXPECT_THAT(Notices(r, "not_gated"), Contains("auto-taken"));
 }
 
@@ -76,8 +75,8 @@ TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{NameOf("venv")});
   EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("venv") + "]"), "passed");
-  EXPECT_THAT(r.err, HasSubstr("the Python environment " + NameOf("venv") + " (" + Interpreter("venv") +
-                               ") is judged"));
+  EXPECT_THAT(r.err,
+              HasSubstr("the Python environment " + NameOf("venv") + " (" + Interpreter("venv") + ")"));
   Compose();
   const GateResult list = gate().Command({"list", "--auto", "--filter", "cudnn.*"});
   EXPECT_EQ(list.exit_code, 0) << list.err;
@@ -92,7 +91,7 @@ TEST_F(AutoTest, WithoutAMatrixTheRunIsAutos) {
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_EQ(dry.out, gate().Command({"--auto", "--dry-run"}).out);
   EXPECT_EQ(dry.out, gate().Command({"list"}).out);
-  EXPECT_THAT(dry.err, HasSubstr("no matrix was named: cu13 is taken"));
+  EXPECT_THAT(dry.err, HasSubstr("cu13 was chosen"));
   const GateResult r =
       gate().Command({"--stage", "static", "--filter", "toolkit.*", "--output-dir", gate().Path("report")});
   EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
@@ -158,7 +157,7 @@ TEST_F(AutoTest, APromiseThatTheEnvironmentHasNoUseForIsTheMatrixs) {
   EXPECT_EQ(found.exit_code, 0) << found.out << found.err;
   EXPECT_EQ(found.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(found), std::vector<std::string>{NameOf("venv")});
-  EXPECT_THAT(found.report["not_gated"].dump(), HasSubstr("image.cudnn is not judged for " + NameOf("venv")));
+  EXPECT_THAT(found.report["not_gated"].dump(), HasSubstr("image.cudnn is not tested for " + NameOf("venv")));
 }
 
 TEST_F(AutoTest, APromiseThatOneEnvironmentKeepsIsOfUse) {

@@ -338,7 +338,7 @@ TEST_F(ExecRun, WhatNoMachineCouldRunIsAnErrorOfTheMatrix) {
 TEST_F(ExecRun, ACommandWithoutANameIsToldToTakeOne) {
   const CheckOutcome r = Check("exec.run", R"("params": {"argv": ["/bin/true", "-x"]})");
   EXPECT_EQ(r.gate.exit_code, 2);
-  EXPECT_THAT(r.gate.err, HasSubstr("give the entry a \"name\" that stands for it"));
+  EXPECT_THAT(r.gate.err, ContainsRegex("matrix.json:[0-9]+:[0-9]+: error: .*\"argv\".*\"name\""));
 }
 
 TEST_F(ExecRun, OnAGpuItSeesThatOneAlone) {

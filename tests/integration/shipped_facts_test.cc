@@ -65,7 +65,7 @@ TEST_F(FactsTest, OneScreenHasDriverGpuToolkitCudnnEnvironmentsAndVariables) {
                           HasSubstr("13.0 in " + FakeFolder("cudart13") + " (loader path): taken by ")));
   EXPECT_THAT(said, AllOf(HasSubstr("PyTorch 2.11.0+cu130; its own cuDNN 9.19.0 for CUDA 13"),
                           HasSubstr("LD_PRELOAD=/nowhere/libpreloaded.so"),
-                          HasSubstr("would take cu13 (CUDA toolkit 13.0) and judge what the loader finds")));
+                          HasSubstr("would take cu13 (CUDA toolkit 13.0) and test what the loader finds")));
   EXPECT_THAT(said, Not(HasSubstr("gpu.count")));
 }
 

@@ -165,7 +165,7 @@ TEST_F(InitTest, ASubjectMayBeSaidAsAMatrixSaysIt) {
   EXPECT_THAT(refused("python:/nowhere/bin/python"), HasSubstr("/nowhere/bin/python: no such file"));
   Set("VIRTUAL_ENV", gate().Path("venv"));
   EXPECT_THAT(refused(NameOf("venv") + "x"), HasSubstr("did you mean '" + NameOf("venv") + "'?"));
-  EXPECT_THAT(refused(""), HasSubstr("a subject is needed"));
+  EXPECT_THAT(refused(""), HasSubstr("--subject"));
   ASSERT_EQ(Write({"--subject", "system"}).exit_code, 0);
   EXPECT_THAT(gate().Read("first.json"), Not(HasSubstr("\"subjects\"")));
 }
@@ -208,8 +208,7 @@ TEST_F(InitTest, ReplacesNoFileAndWritesToStdout) {
   gate().Write("first.json", "mine");
   const GateResult refused = Write();
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_EQ(refused.err,
-            "cudnn-ci: " + file_ + " is there already; name another file, or take it away first\n");
+  EXPECT_THAT(refused.err, HasSubstr("cudnn-ci: " + file_ + " "));
   EXPECT_EQ(gate().Read("first.json"), "mine");
   Compose();
   const GateResult shown = gate().Command({"init", "-"});

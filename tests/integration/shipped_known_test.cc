@@ -107,8 +107,7 @@ TEST_F(KnownFaultsTest, OfAResultsTypeIsSaidWhatIsKnownOfIt) {
     return Convolve("conv.fused", Params("auto", "int8", "quads",
                                          R"("epilogue": "none", "output_dtype": ")" + output_dtype + '"'));
   };
-  EXPECT_THAT(fused("int32").Detail(),
-              HasSubstr("(int8 into int32 with a factor that is given as a float, "));
+  EXPECT_THAT(fused("int32").Detail(), HasSubstr("(int8 to int32 convolutions "));
   const CheckOutcome r = fused("float32");
   EXPECT_EQ(r.Outcome(), "failed");
   EXPECT_THAT(r.Detail(), Not(HasSubstr("known: ")));
@@ -196,12 +195,9 @@ TEST_F(KnownRegressionTest, AReleaseThatIsKnownToBeWrongIsOneWarning) {
   const CheckOutcome r = Version("91400");
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   EXPECT_THAT(Said(r), ElementsAre("warning known-regression"));
-  EXPECT_THAT(
-      r.Detail(),
-      AllOf(HasSubstr("2 known of cuDNN 9.14.0 (version facts as of 20"),
-            HasSubstr("; 3-D forward convolutions of 16-bit types whose kernel is not 1x1x1 (wrong; take "
-                      "cuDNN 9.15.0 or later); "),
-            HasSubstr("with TF32"), Not(HasSubstr("int8"))));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("2 known of cuDNN 9.14.0 (version facts as of 20"),
+                                HasSubstr(" (wrong; take cuDNN 9.15.0 or later); "), HasSubstr("with TF32"),
+                                Not(HasSubstr("int8"))));
   EXPECT_THAT(Attached(r), AllOf(HasSubstr("half_3d_forward: known: wrong in cuDNN 9.8.0 to 9.14.0, "),
                                  HasSubstr("\ntf32_3d_forward: known: wrong"),
                                  HasSubstr("\nint8_nchw: known: wrong"), Not(HasSubstr("8.9.6"))));
@@ -245,8 +241,7 @@ TEST_F(KnownRegressionTest, AGpuThatTheMachineLacksWarnsOfNothing) {
 
 // The pair of versions and the number of GPUs are all that can be known before a program does it.
 TEST_F(KnownRegressionTest, APlanOfSeveralGpusIsNamedBesideAnOlderCudnn) {
-  const char several[] =
-      "; a plan that one process uses on several GPUs, beside cuBLASLt 12.9 or later (wrong; ";
+  const char several[] = "on several GPUs";
   Set("FAKE_CC", "8.6");
   EXPECT_THAT(Version("91000").Detail(), Not(HasSubstr(several))) << "one GPU";
   Set("FAKE_DEVICE_COUNT", "2");

@@ -7,6 +7,7 @@
 namespace cudnn_ci {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 // cu13.json with every shape it names made small. What is checked is cu13.json's own.
@@ -184,9 +185,7 @@ TEST_F(ShippedTest, APromiseThatNoCheckJudgesIsRefusedWithItsPlace) {
   Promise("image.toolkit", ">=99");
   const GateResult refused = Run(Entry("cudnn.load"));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err,
-              HasSubstr("\"image.toolkit\" is promised, and no required check of the matrix judges it: add "
-                        "{ \"check\": \"toolkit.runtime\" } to \"checks\", required and"));
+  EXPECT_THAT(refused.err, ContainsRegex("\"image.toolkit\" .*\\{ \"check\": \"toolkit.runtime\" \\}"));
   EXPECT_EQ(Run(Entry("cudnn.load") + ", " + Entry("toolkit.runtime")).exit_code, 1);
 }
 

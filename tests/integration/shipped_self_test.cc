@@ -111,7 +111,7 @@ TEST_F(SelfTest, ProvesNothingWhereNothingCanBePlanted) {
   const GateResult r = SelfTestOf({"wrong-number"});
   EXPECT_EQ(r.exit_code, 6) << r.out << r.err;
   EXPECT_THAT(r.out, ContainsRegex("\\[ OK +\\] no fault +exit 0, 4 of 4 cases passed"));
-  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] wrong-number +there is no case of conv.forward"));
+  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] wrong-number +no case of conv.forward"));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 0 noticed, 0 not noticed, 1 impossible here\n"));
 }
 
@@ -196,7 +196,7 @@ TEST_F(SelfTest, ARunWithoutAFaultThatCannotBeBelievedIsTheHarnessAtFault) {
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
   EXPECT_THAT(r.out,
               ContainsRegex("NOT GREEN +\\] no fault +exit status 0 without a report: nothing to say"));
-  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] missing-device +there is no case of driver.devices"));
+  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] missing-device +no case of driver.devices"));
 }
 
 TEST_F(SelfTest, RunsTheShippedPluginsAlone) {
@@ -228,7 +228,7 @@ TEST_F(SelfTest, RefusesWhatItCannotUse) {
     Set("TMPDIR", gate().Path(name));
     const GateResult odd = SelfTestOf({});
     EXPECT_EQ(odd.exit_code, 2) << name;
-    EXPECT_THAT(odd.err, HasSubstr("holds another character than letters, digits and")) << name;
+    EXPECT_THAT(odd.err, HasSubstr("TMPDIR")) << name;
     EXPECT_TRUE(fs::is_empty(gate().Path(name)));
   }
   CopyTree();

@@ -78,8 +78,7 @@ TEST_F(SubjectsTest, OneThatIsBrokenIsRedAloneAndACopyThatNobodyUsesIsNotGated) 
   EXPECT_EQ(r.Outcome("cudnn.load[subject=one]"), "passed");
   EXPECT_EQ(r.Errors("cudnn.load[subject=two]"), "image.cudnn-sublibrary-unloadable");
   const std::string not_gated = r.report["not_gated"].dump();
-  EXPECT_THAT(not_gated,
-              AllOf(HasSubstr(fs::canonical(Cudnn("spare")).string()), HasSubstr("is used by no subject")));
+  EXPECT_THAT(not_gated, HasSubstr(fs::canonical(Cudnn("spare")).string()));
   EXPECT_THAT(not_gated, Not(HasSubstr(fs::canonical(Cudnn("one")).string())));
 }
 

@@ -72,7 +72,7 @@ TEST_F(Validation, AHookThatHangsIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
   const GateResult result = run_.Run({"--load-timeout", "1"});
   EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("hung while it judged the parameters of fixture.divides"));
+  EXPECT_THAT(result.out, HasSubstr("hung while it checked the parameters of fixture.divides"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   EXPECT_TRUE(run_.Left().empty());
 }
@@ -117,12 +117,12 @@ TEST_P(Hooks, ThatMisbehaveAreNamedForIt) {
 }
 
 const Hook kHooks[] = {
-    {"exit", 5, "exit status 0 while it judged the parameters of raw.judged[how=exit]"},
+    {"exit", 5, "exit status 0 while it checked the parameters of raw.judged[how=exit]"},
     {"exit_later", 5, "exit status 3 after its last answer"},
-    {"kill", 5, "SIGKILL (Killed) from outside cudnn-ci while it judged"},
-    {"stop", 5, "hung while it judged"},
+    {"kill", 5, "SIGKILL (Killed) from outside cudnn-ci while it checked"},
+    {"stop", 5, "hung while it checked"},
     {"throw", 5, "an exception left the plugin's C function"},
-    {"close", 5, "while it judged"},
+    {"close", 5, "while it checked"},
     {"close_and_stay", 5, "closed the control socket"},
     {"fork", 5, "validate left a process behind"},
     {"daemon", 5, "validate left a process behind"},
@@ -131,7 +131,7 @@ const Hook kHooks[] = {
     {"expect", 5, "validate called expect, which belongs to run"},
     {"poison", 5, "validate called poison, which belongs to run"},
     {"attach", 5, "validate called attach, which belongs to run"},
-    {"forge", 5, "an answer to what was not asked"},
+    {"forge", 5, "an answer to a question that was not asked"},
     {"print", 5, "more than 64 MiB on stdout and stderr"},
     {"complain", 2, "of raw.judged: 0\n"},
     {"large", 2, "xxx"},

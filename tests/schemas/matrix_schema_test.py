@@ -19,15 +19,15 @@ import jsonschema
 
 # What no schema can know, by the loader's words, and why. One that excuses no document is out of date.
 EXCEPTIONS = [
-    ("an exclusion's axis", r'"(exclude|slow)" speaks of', "needs the entry's axes"),
+    ("an exclusion's axis", r'"(exclude|slow)" names "', "needs the entry's axes"),
     ("an exclusion's value", r'"(exclude" leaves out|slow" names)', "needs the entry's axes"),
     ("an axis that is a parameter", r"is an axis here and a parameter", "needs two keys side by side"),
-    ("an unknown subject", r"is no subject of the matrix", "needs the matrix's subjects"),
+    ("an unknown subject", r"is not a subject of the matrix", "needs the matrix's subjects"),
     ("an id used twice", r"the id .* is taken by", "needs the other items"),
     ("a removal without a parent's item", r"no parent has an? (entry|waiver)", "needs the parents"),
     ("a missing parent", r"cannot extend", "needs the file system"),
     ("a name in no parent", r'"name" is missing in the matrix', "needs the parents"),
-    ("a range nothing satisfies", r"is not a range that anything can satisfy", "needs arithmetic"),
+    ("a range nothing satisfies", r"is a range that no version satisfies", "needs arithmetic"),
     ("29 February of a common year", r'"expires" must be a day of the calendar.*-02-29"', "needs arithmetic"),
     ("an integer beyond 64 bits", r"is too large", "no bound holds for all parameters"),
     ("nesting beyond 32", r"nested deeper than 32", "parameters may hold anything"),

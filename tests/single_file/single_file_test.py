@@ -141,7 +141,7 @@ class SingleFile(unittest.TestCase):
         program = (OPTIONS.tree / "bin/cudnn-ci").stat().st_size
         # Cut within the table of sections, which nothing that runs reads; stripped.
         for name, content, said in (("cut", whole[:program - 100], "this executable is damaged (its end is missing)"),
-                                    ("stripped", whole[:program], "stands alone: it carries nothing")):
+                                    ("stripped", whole[:program], "is incomplete: it carries no files")):
             broken = self.place / name / "cudnn-ci"
             broken.parent.mkdir()
             broken.write_bytes(content)

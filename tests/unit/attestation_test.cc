@@ -96,26 +96,26 @@ TEST(Attestation, ThereIsNoneOfWhatIsNoVerdictOnTheImage) {
     return Why(b);
   };
   EXPECT_EQ(why([](RunBuilder*) {}), "");
-  EXPECT_EQ(why([](RunBuilder* b) { b->run.report_only = true; }), "the run does not gate (--report-only)");
+  EXPECT_EQ(why([](RunBuilder* b) { b->run.report_only = true; }), "the run is not gating (--report-only)");
   EXPECT_EQ(why([](RunBuilder* b) { b->run.partial = {OtherNotice("filtered")}; }),
             "the run is partial: filtered");
   for (const char* image : {"unidentified", "registry.example/train:12.4"})
     EXPECT_EQ(why([&](RunBuilder* b) { b->run.image = image; }),
-              "nobody said which image it is (--subject-image NAME@DIGEST)");
-  EXPECT_EQ(why([](RunBuilder* b) { b->finished = false; }), "the run did not come to its end");
+              "the image is unidentified: give --subject-image NAME@DIGEST");
+  EXPECT_EQ(why([](RunBuilder* b) { b->finished = false; }), "the run did not finish");
   EXPECT_EQ(why([](RunBuilder* b) {
               b->Add(RunCancelled{CancelReason::kSignal, 15});
             }),
-            "the run did not come to its end");
+            "the run did not finish");
   EXPECT_EQ(why([](RunBuilder* b) { b->Fail("driver.load", Wrong("x", Blame::kRunner)); }),
-            "the image is not judged, blame: runner");
+            "the image was not tested, blame: runner");
   EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kUndetermined)); }),
-            "the image is not judged, blame: undetermined");
+            "the image was not tested, blame: undetermined");
   EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kHarness)); }),
-            "the image is not judged, blame: harness");
+            "the image was not tested, blame: harness");
   EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kMatrix)); }),
-            "the image is not judged, blame: matrix");
-  EXPECT_EQ(WhyNoStatement(Summary{}, Judge(Summary{})), "the run did not come to its end");
+            "the image was not tested, blame: matrix");
+  EXPECT_EQ(WhyNoStatement(Summary{}, Judge(Summary{})), "the run did not finish");
 }
 
 TEST(Attestation, ADigestThatNobodyAskedTheEngineForIsTold) {

@@ -158,7 +158,7 @@ TEST(AtomicFile, ReplacesWhatItMayAndNothingElse) {
     EXPECT_EQ(*ReadFile(ours, 100), "new");
     for (const char* name : {"theirs", "link", "folder"})
       EXPECT_EQ(WriteFileAtomically(scratch.File(name), "new", false, IsOld).error(),
-                "cannot replace " + scratch.File(name) + ": it is no report of cudnn-ci");
+                "cannot replace " + scratch.File(name) + ": it is not a report of cudnn-ci");
     EXPECT_EQ(*ReadFile(theirs, 100), "somebody's");
     EXPECT_TRUE(std::filesystem::is_symlink(scratch.File("link")));
     EXPECT_TRUE(std::filesystem::is_directory(scratch.File("folder")));

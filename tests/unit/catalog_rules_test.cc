@@ -57,10 +57,8 @@ TEST(CatalogRules, ASecondPluginOfANameNamesBothFiles) {
 }
 
 TEST(CatalogRules, APluginBearsItsFilesName) {
-  EXPECT_THAT(
-      Changed([](PluginInfo* p) { p->path = "/plugins/b.cci.so"; }),
-      ElementsAre("/plugins/b.cci.so: error: the plugin names itself \"a\", not after its file; rename "
-                  "one of them"));
+  EXPECT_THAT(Changed([](PluginInfo* p) { p->path = "/plugins/b.cci.so"; }),
+              ElementsAre(testing::ContainsRegex("^/plugins/b.cci.so: error: .*\"a\"")));
 }
 
 TEST(CatalogRules, ACheckOfAnotherPluginsNameIsRefused) {
@@ -108,9 +106,9 @@ TEST(CatalogRules, APluginHasChecks) {
 }
 
 TEST(CatalogRules, PrerequisitesExist) {
-  EXPECT_THAT(Changed([](PluginInfo* p) { p->checks[0].prerequisites = {"a.y"}; }),
-              ElementsAre("/plugins/a.cci.so: error: a.x requires \"a.y\", a check no plugin has; "
-                          "did you mean \"a.x\"?"));
+  EXPECT_THAT(
+      Changed([](PluginInfo* p) { p->checks[0].prerequisites = {"a.y"}; }),
+      ElementsAre(testing::ContainsRegex("^/plugins/a.cci.so: error: a.x requires \"a.y\".*\"a.x\"")));
 }
 
 TEST(CatalogRules, PrerequisitesGoInNoCircle) {
@@ -155,7 +153,7 @@ TEST(CatalogRules, ParametersAreDeclaredOnceUnderNamesThatFitACaseId) {
   ParamInfo empty = Param("n", ParamType::kI64);
   empty.min_i64 = 2;
   empty.max_i64 = 1;
-  EXPECT_THAT(WithParam(empty), ElementsAre(HasSubstr("least value is above its greatest")));
+  EXPECT_THAT(WithParam(empty), ElementsAre(HasSubstr("\"n\"")));
 }
 
 }  // namespace

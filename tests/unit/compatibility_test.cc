@@ -74,7 +74,7 @@ TEST(CompatibilityTest, KnownRegressionsAreNumberedEntries) {
   const auto entry = [&](const std::string& key) { return entries.count(key) ? entries.at(key) : "(none)"; };
   EXPECT_EQ(entry("known.0.id"), "half_3d_forward");
   EXPECT_EQ(entry("known.0.effect"), "wrong");
-  EXPECT_EQ(entry("known.0.what"), "3-D forward convolutions of 16-bit types whose kernel is not 1x1x1");
+  EXPECT_EQ(entry("known.0.what"), "3-D forward convolutions of 16-bit types with kernels other than 1x1x1");
   EXPECT_EQ(entry("known.0.first"), "9.8.0");
   EXPECT_EQ(entry("known.0.last"), "9.14.0");
   EXPECT_EQ(entry("known.0.fixed"), "9.15.0");
@@ -137,10 +137,8 @@ TEST(CompatibilityTest, AMistakeIsNamedWithItsPlaceAndRemedy) {
               HasSubstr("t.json:6:12: error: \"as_of\" must be a day of the calendar"));
   EXPECT_THAT(ProblemsWith("\"525.60.13\"", "\"525.60.x\""),
               HasSubstr("\"driver\" must be a version such as \"580.65.06\", found the string \"525.60.x\""));
-  EXPECT_THAT(
-      ProblemsWith("\"source\": \"release-notes-13.4\"", "\"source\": \"release-notes-13.3\""),
-      HasSubstr("the source \"release-notes-13.3\" is none of \"sources\" and no https://; did you mean "
-                "\"release-notes-13.2\"?"));
+  EXPECT_THAT(ProblemsWith("\"source\": \"release-notes-13.4\"", "\"source\": \"release-notes-13.3\""),
+              testing::ContainsRegex("\"release-notes-13.3\".*\"sources\".*\"release-notes-13.2\""));
   EXPECT_THAT(ProblemsWith("\"driver_floor\"", "\"driver_flor\""),
               HasSubstr("unknown key \"driver_flor\" in the table; did you mean \"driver_floor\"?"));
   EXPECT_THAT(ProblemsWith("\"12-9\": [535, 570]", "\"12-9\": [535, \"570\"]"),

@@ -70,15 +70,15 @@ TEST(RunSummaryTest, APassSaysWhatItStandsOn) {
   EXPECT_EQ(headline(b), "PASSED: every required case passed");
   b.Plan("conv.b").allow_skip = {SkipKind::kMemory};
   b.End("conv.b", Skipped{SkipKind::kMemory, "8 GiB", "2 GiB"});
-  EXPECT_EQ(headline(b), "PASSED: of 2 required cases 1 passed, 1 left out as the matrix allows");
+  EXPECT_EQ(headline(b), "PASSED: 1 of 2 required cases passed, 1 left out as the matrix allows");
   b.waivers = {{"conv.c", "wrong-value", "known", "ana", "2026-12-31"}};
   b.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
   EXPECT_EQ(headline(b),
-            "PASSED: of 3 required cases 1 passed, 1 left out as the matrix allows, 1 failed and waived");
+            "PASSED: 1 of 3 required cases passed, 1 left out as the matrix allows, 1 failed and waived");
   RunBuilder waived;
   waived.waivers = b.waivers;
   waived.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
-  EXPECT_EQ(headline(waived), "PASSED: of 1 required cases 0 passed, 1 failed and waived");
+  EXPECT_EQ(headline(waived), "PASSED: 0 of 1 required cases passed, 1 failed and waived");
   RunBuilder optional;
   optional.Plan("conv.d").required = false;
   optional.End("conv.d", Passed{});

@@ -100,9 +100,9 @@ TEST_F(DynamicTableTest, WhatIsNoLibraryIsSaid) {
   EXPECT_THAT(ReadDynamicTable(Path("nowhere.so")).problem, HasSubstr("No such file"));
   EXPECT_THAT(ReadDynamicTable(Write("text.so", "INPUT(libm.so.6)")).problem, HasSubstr("not an ELF file"));
   ASSERT_EQ(mkfifo(Path("fifo.so").c_str(), 0600), 0);
-  EXPECT_THAT(ReadDynamicTable(Path("fifo.so")).problem, HasSubstr("no regular file"));
+  EXPECT_THAT(ReadDynamicTable(Path("fifo.so")).problem, HasSubstr("not a regular file"));
   EXPECT_THAT(ReadDynamicTable("/proc/self/exe").problem, IsEmpty());  // leads to the file itself
-  EXPECT_THAT(ReadDynamicTable("/proc/self/maps").problem, HasSubstr("no regular file"));
+  EXPECT_THAT(ReadDynamicTable("/proc/self/maps").problem, HasSubstr("not a regular file"));
   std::string bytes = Bytes(Library("libwhole.so", "int here;"));
   EXPECT_THAT(ReadDynamicTable(Write("cut.so", bytes.substr(0, bytes.size() / 2))).problem,
               HasSubstr("truncated"));

@@ -86,8 +86,8 @@ TEST(HostFactsTest, GpusThatCannotBeAreNoneAndSayWhy) {
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "0"}}, "gpu.0.uuid is \"0\""},
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0,GPU-1"}}, "gpu.0.uuid is"},
       {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-0"}}, "the uuid of gpu.0 too"},
-      {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-1"}}, "gpu.1.uuid speaks of"},
-      {{{"gpu.0.uuid", "GPU-0"}}, "gpu.0.uuid speaks of"},
+      {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-1"}}, "gpu.1.uuid names"},
+      {{{"gpu.0.uuid", "GPU-0"}}, "gpu.0.uuid names"},
   };
   for (const ToldOfGpus& told : impossible) {
     EXPECT_THAT(FindGpuContradiction(told.facts).why, HasSubstr(told.why));

@@ -73,7 +73,7 @@ TEST_F(ValidateWorkerTest, AnExitBeforeTheLastAnswerIsAnError) {
   Say(wire::Validated{1, {}, ""});
   Exit(false, 0);
   ASSERT_NE(worker_.error(), nullptr);
-  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it judged the parameters of fixture.divides["));
+  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it checked the parameters of fixture.divides["));
 }
 
 TEST_F(ValidateWorkerTest, AnswersOutOfTurnAreGarbage) {

@@ -218,7 +218,7 @@ TEST(ExpectedImages, WhereTheCallerWasMistakenTheMatrixIsAtFault) {
   PageRow row = Passed("team/a:1", "");
   row.view.verdict = "unconfirmed";
   row.view.exit_code = 2;
-  row.problem = "matrix.image-unknown: there is no image team/a:1";
+  row.problem = "matrix.image-unknown: team/a:1";
   const ImagesVerdict verdict = JudgeImages({row}, *ParseExpected({"team/a:1"}));
   EXPECT_EQ(verdict.exit_code, 4);
   EXPECT_EQ(verdict.images[0].cause, row.problem);
@@ -231,20 +231,20 @@ TEST(ExpectedImages, WhatIsNoListIsRefused) {
       {{"0"}, "--expect: from 1 to 10000 images can be expected"},
       {{"10001"}, "--expect: from 1 to 10000 images can be expected"},
       {{"99999999999999999999"}, "--expect: from 1 to 10000 images can be expected"},
-      {{"2", "team/a:1"}, "--expect: a number is to stand alone"},
-      {{"team/a:1", "team/a:1"}, "--expect: team/a:1 stands there twice"},
-      {{"debian:12,docker.io/library/debian:12"}, "--expect: docker.io/library/debian:12 stands there twice"},
-      {{"team/a:1 team/b:1"}, "--expect: team/a:1 team/b:1 is no name of an image"},
-      {{"-x"}, "--expect: -x is no name of an image"},
-      {{"team/a:"}, "--expect: team/a: is no name of an image"},
-      {{":1"}, "--expect: :1 is no name of an image"},
-      {{"@l4"}, "--expect: @l4 is no name of an image"},
+      {{"2", "team/a:1"}, "--expect: give a number alone"},
+      {{"team/a:1", "team/a:1"}, "--expect: team/a:1 is given twice"},
+      {{"debian:12,docker.io/library/debian:12"}, "--expect: docker.io/library/debian:12 is given twice"},
+      {{"team/a:1 team/b:1"}, "--expect: team/a:1 team/b:1 is not the name of an image"},
+      {{"-x"}, "--expect: -x is not the name of an image"},
+      {{"team/a:"}, "--expect: team/a: is not the name of an image"},
+      {{":1"}, "--expect: :1 is not the name of an image"},
+      {{"@l4"}, "--expect: @l4 is not the name of an image"},
       {{"team/a@"},
-       "--expect: team/a@ has behind @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
+       "--expect: team/a@ has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
       {{"a@sha256:1"},
-       "--expect: a@sha256:1 has behind @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
+       "--expect: a@sha256:1 has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
       {{"a@l4@t4"},
-       "--expect: a@l4@t4 has behind @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
+       "--expect: a@l4@t4 has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
   };
   for (const auto& [arguments, why] : rows) {
     const Result<ExpectedImages> expected = ParseExpected(arguments);

@@ -206,7 +206,7 @@ TEST(FactsScreenTest, AnEnvironmentSaysWhichCudnnItsPackagesGet) {
   EXPECT_THAT(Said(input), HasSubstr("ONNX Runtime 1.22.0 (onnxruntime-gpu); the loader's cuDNN 9.14.0"));
   input.facts.by_subject["opt_venv"]["cudnn.path"] = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9";
   input.facts.by_subject["opt_venv"]["cudnn.version"] = "9.14.0";
-  EXPECT_THAT(Said(input), HasSubstr("in the place of its own"));
+  EXPECT_THAT(Said(input), HasSubstr("instead of its own"));
 }
 
 TEST(FactsScreenTest, ADriverThatIsHalfThereIsSaid) {
@@ -232,7 +232,7 @@ TEST(FactsScreenTest, WhereEnvironmentsAreJudgedNoMatrixOfOursIsAdvised) {
   InventoryInput input = BareImage();
   input.choice = ChooseMatrix(input.facts, {{{"a", "python:/a/bin/python", "/a", "/a/lib", "12"}}, ""});
   EXPECT_THAT(Said(input),
-              AllOf(HasSubstr("would take cu12"), HasSubstr("judge the Python environment a ("),
+              AllOf(HasSubstr("would take cu12"), HasSubstr("test the Python environment a ("),
                     HasSubstr("cudnn-ci init writes a matrix of them"), Not(HasSubstr("--matrix"))));
 }
 

@@ -66,8 +66,8 @@ TEST(Sbom, PackagesOfSpdxHaveTheNamesOfTheirReferences) {
 }
 
 TEST(Sbom, OtherDocumentsAreRefusedInOneLine) {
-  EXPECT_THAT(Read("{"), ElementsAre(HasSubstr("error: is no JSON")));
-  EXPECT_THAT(Read(""), ElementsAre(HasSubstr("error: is no JSON")));
+  EXPECT_THAT(Read("{"), ElementsAre(HasSubstr("error: is not JSON")));
+  EXPECT_THAT(Read(""), ElementsAre(HasSubstr("error: is not JSON")));
   EXPECT_THAT(Read("\"text\""), ElementsAre(HasSubstr("is neither SPDX 2 nor CycloneDX")));
   EXPECT_THAT(Read(R"([{"bomFormat": "CycloneDX", "specVersion": "1.6"}])"),
               ElementsAre(HasSubstr("is neither SPDX 2 nor CycloneDX")));
@@ -97,7 +97,7 @@ TEST(Sbom, AFileThatIsNoneIsNamed) {
   EXPECT_THAT(ReadSbom(path).error(), HasSubstr(path)) << "and nobody waits for a writer";
   std::filesystem::remove(path);
   std::ofstream(path) << "[1";
-  EXPECT_THAT(ReadSbom(path).error(), HasSubstr(path + " is no JSON"));
+  EXPECT_THAT(ReadSbom(path).error(), HasSubstr(path + " is not JSON"));
   std::ofstream(path) << CycloneDx(R"({"name": "a"})");
   EXPECT_EQ(ReadSbom(path)->size(), 1u);
   std::filesystem::resize_file(path, kMaxSbomBytes + 1);

@@ -274,7 +274,7 @@ TEST(JournalTest, ATokenThatTheBeginningDidNotPromiseIsRefused) {
   };
   EXPECT_EQ(problem(begin, "the word of this run"), "");
   EXPECT_EQ(problem(RunStarted{}, ""), "");
-  const std::string other = "j: the token at its end is not the one whose SHA-256 stands at its beginning";
+  const std::string other = "j: the token at its end does not match the SHA-256 at its beginning";
   EXPECT_EQ(problem(begin, "another word"), other);
   EXPECT_EQ(problem(begin, ""), other);
   EXPECT_EQ(problem(RunStarted{}, "a word"), other);

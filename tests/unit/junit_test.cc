@@ -216,7 +216,7 @@ TEST_F(JunitTest, AFurtherFileReplacesNobodyElses) {
   JunitReporter reporter(folder_ + "/junit.xml", options);
   const Status status = reporter.Finish(b.Summarize());
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().find("junit-2.xml: it is no report of cudnn-ci"), std::string::npos)
+  EXPECT_NE(status.error().find("junit-2.xml: it is not a report of cudnn-ci"), std::string::npos)
       << status.error();
   EXPECT_EQ(ReadSmallFile(folder_ + "/junit-2.xml"), "somebody else's");
   EXPECT_EQ(ReadSmallFile(folder_ + "/junit.xml").find("PASSED"), std::string::npos)

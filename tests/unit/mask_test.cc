@@ -63,9 +63,9 @@ TEST(Masking, WhatIsSaidOfThemDoesNot) {
   run.partial = {{NoticeCode::kWithoutDisturb, {{"checks", std::vector<std::string>{"correct horse"}}}}};
   const RunStarted masked = Masked(run, "correct horse");
   EXPECT_THAT(SentencesOf(masked.warnings),
-              testing::ElementsAre("/[masked CACHE_KEY]/p is writable by others: chmod go-w it",
-                                   "the shards ran with different drivers: 1, [masked CACHE_KEY]",
-                                   "of [masked CACHE_KEY]"));
+              testing::ElementsAre(
+                  SentenceOf({NoticeCode::kPluginWritable, {{"path", "/[masked CACHE_KEY]/p"}}}),
+                  "the shards ran with different drivers: 1, [masked CACHE_KEY]", "of [masked CACHE_KEY]"));
   EXPECT_EQ(masked.partial, run.partial) << "merging compares it";
   EXPECT_EQ(masked.subjects[0].spec, "python:/home/[masked CACHE_KEY]/bin/python");
   EXPECT_EQ(masked.command_line, "cudnn-ci --name=[masked CACHE_KEY]");

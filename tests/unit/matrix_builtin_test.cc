@@ -73,7 +73,7 @@ TEST_F(MatrixBuiltin, AFolderOfThatNameIsNoFile) {
 TEST_F(MatrixBuiltin, AFileOfThatNameMustBeNamedAsOne) {
   scratch_.Write("here/cu12", Named("mine"));
   EXPECT_EQ(Loaded("cu12"),
-            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; "
+            "cu12: error: this is both a file and a built-in matrix; "
             "write \"./cu12\" or \"builtin:cu12\"");
   EXPECT_EQ(Loaded("./cu12"), "./cu12 is mine cu12");
   EXPECT_EQ(Loaded("builtin:cu12"), "builtin:cu12 is cu12 base.json cu12.json");
@@ -87,7 +87,7 @@ TEST_F(MatrixBuiltin, AFileDoesNotStandInForADamagedOne) {
   scratch_.Write("here/cu12", Named("mine"));
   scratch_.Write("shipped/cu12.json", "{");
   EXPECT_EQ(Loaded("cu12"),
-            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; "
+            "cu12: error: this is both a file and a built-in matrix; "
             "write \"./cu12\" or \"builtin:cu12\"");
   fs::remove("cu12");
   EXPECT_NE(Loaded("cu12").find("cu12.json:1:"), std::string::npos) << Loaded("cu12");
@@ -102,22 +102,24 @@ TEST_F(MatrixBuiltin, AFileCannotTakeTheExplicitName) {
 }
 
 TEST_F(MatrixBuiltin, AWrongNameIsToldTheRightOnes) {
-  EXPECT_EQ(Loaded("cu13"),
-            "cu13: error: no such file, and no matrix \"cu13\" comes with cudnn-ci, only base, cu12; "
-            "did you mean \"cu12\"?");
+  EXPECT_EQ(
+      Loaded("cu13"),
+      "cu13: error: no such file, and no matrix \"cu13\" comes with cudnn-ci; the built-in ones are base, cu12; "
+      "did you mean \"cu12\"?");
   EXPECT_EQ(Loaded("builtin:cu13"),
-            "builtin:cu13: error: no matrix \"cu13\" comes with cudnn-ci, only base, cu12; "
+            "builtin:cu13: error: no matrix \"cu13\" comes with cudnn-ci; the built-in ones are base, cu12; "
             "did you mean \"cu12\"?");
   EXPECT_EQ(Loaded("builtin:../shipped/base"),
             "builtin:../shipped/base: error: no matrix \"../shipped/base\" comes with "
-            "cudnn-ci, only base, cu12");
-  EXPECT_EQ(Loaded("builtin:table"),
-            "builtin:table: error: no matrix \"table\" comes with cudnn-ci, only base, cu12");
+            "cudnn-ci; the built-in ones are base, cu12");
+  EXPECT_EQ(
+      Loaded("builtin:table"),
+      "builtin:table: error: no matrix \"table\" comes with cudnn-ci; the built-in ones are base, cu12");
   EXPECT_EQ(Loaded("cu12.json"),
             "cu12.json: error: No such file or directory; did you mean \"builtin:cu12\"?");
   const auto loaded = LoadMatrix("builtin:cu12", scratch_.File("none"));
   EXPECT_EQ(std::get<std::vector<Problem>>(loaded).at(0).message,
-            "no matrices come with this installation: there are none in " + scratch_.File("none"));
+            "this installation has no matrices: there are none in " + scratch_.File("none"));
 }
 
 TEST_F(MatrixBuiltin, IsAParent) {
@@ -143,8 +145,8 @@ TEST_F(MatrixBuiltin, AFileOfTheParentsNameIsAmbiguousWhereTheChildLies) {
   EXPECT_EQ(Loaded("team/m.json"), "team/m.json is child base.json cu12.json m.json");
   fs::rename("cu12", "team/cu12");
   EXPECT_EQ(Loaded("team/m.json"),
-            "team/m.json:1:56: error: cannot extend \"cu12\": this is a file, and a matrix that comes with "
-            "cudnn-ci too; write \"./cu12\" or \"builtin:cu12\"");
+            "team/m.json:1:56: error: cannot extend \"cu12\": this is both a file and a "
+            "built-in matrix; write \"./cu12\" or \"builtin:cu12\"");
   scratch_.Write("here/team/m.json", ChildOf("./cu12"));
   EXPECT_EQ(Loaded("team/m.json"), "team/m.json is child cu12 m.json");
   // Another file without an ending is what it was.
@@ -162,7 +164,7 @@ TEST_F(MatrixBuiltin, AWrongParentIsReportedAtItsPlace) {
   scratch_.Write("here/m.json", ChildOf("builtin:cu21"));
   EXPECT_EQ(
       Loaded("m.json"),
-      "m.json:1:56: error: cannot extend \"builtin:cu21\": no matrix \"cu21\" comes with cudnn-ci, only "
+      "m.json:1:56: error: cannot extend \"builtin:cu21\": no matrix \"cu21\" comes with cudnn-ci; the built-in ones are "
       "base, cu12; did you mean \"cu12\"?");
   scratch_.Write("here/m.json", ChildOf("builtin:../m"));
   EXPECT_EQ(Loaded("m.json"),

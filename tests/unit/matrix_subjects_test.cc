@@ -1,50 +1,31 @@
 // The subjects of a matrix: how each is named, and what every mistake is answered with.
 #include <gtest/gtest.h>
 
+#include "golden_file.h"
 #include "matrix_files.h"
 
 namespace cudnn_ci {
 namespace {
 
-struct Mistake {
-  const char* text;
-  const char* message;
+const char* const kMistakes[] = {
+    R"("subjects":{"t":"python:python3"})",
+    R"("subjects":{"t":"program:"})",
+    R"("subjects":{"t":"wheel:/opt"})",
+    R"("subjects":{"t":"path:/opt;/srv"})",
+    R"("subjects":{"t":"path:/opt:lib"})",
+    R"("subjects":{"t":3})",
+    R"("subjects":"all")",
+    R"("subjects":[])",
+    R"("subjects":"auto","checks":[{"check":"a.b","subjects":["system"]}])",
+    R"("subjects":{"t":"path:lib"})",
 };
 
-class SubjectMistake : public testing::TestWithParam<Mistake> {};
-
-TEST_P(SubjectMistake, IsNamedAtItsPlace) { EXPECT_EQ(ProblemsOf(GetParam().text), GetParam().message); }
-
-const Mistake kMistakes[] = {
-    {R"("subjects":{"t":"python:python3"})",
-     "m.json:2:17: error: the subject \"python:python3\" needs an absolute path, as in "
-     "\"python:/opt/venv/bin/python\""},
-    {R"("subjects":{"t":"program:"})",
-     "m.json:2:17: error: the subject \"program:\" needs an absolute path, as in \"program:/opt/app/run\""},
-    {R"("subjects":{"t":"wheel:/opt"})",
-     "m.json:2:17: error: the subject \"wheel:/opt\" is none of \"loader\", \"path:DIR\", \"python:PATH\" "
-     "and \"program:PATH\""},
-    {R"("subjects":{"t":"path:/opt;/srv"})",
-     "m.json:2:17: error: the subject \"path:/opt;/srv\" holds a ';', which the loader's path cannot hold"},
-    {R"("subjects":{"t":"path:/opt:lib"})",
-     "m.json:2:17: error: the subject \"path:/opt:lib\" needs absolute directories with a ':' between two, "
-     "as in \"path:/opt/cudnn/lib:/opt/cublas/lib\""},
-    {R"("subjects":{"t":3})",
-     "m.json:2:17: error: \"subjects.t\" must be a text such as \"loader\" or \"python:PATH\", "
-     "found the integer 3"},
-    {R"("subjects":"all")",
-     "m.json:2:12: error: \"subjects\" must be an object such as {\"system\": \"loader\"}, or \"auto\", "
-     "found the string \"all\""},
-    {R"("subjects":[])",
-     "m.json:2:12: error: \"subjects\" must be an object or \"auto\", found an empty list"},
-    {R"("subjects":"auto","checks":[{"check":"a.b","subjects":["system"]}])",
-     "m.json:2:56: error: \"system\" is no subject of the matrix, which takes those of the image "
-     "(\"subjects\": \"auto\"); name them there to choose among them"},
-    {R"("subjects":{"t":"path:lib"})",
-     "m.json:2:17: error: the subject \"path:lib\" needs an absolute directory, as in "
-     "\"path:/opt/cudnn/lib\""},
-};
-INSTANTIATE_TEST_SUITE_P(All, SubjectMistake, testing::ValuesIn(kMistakes));
+// Each with its place, what is wrong and what is expected.
+TEST(SubjectMistakes, AreAnsweredAsTheGoldenFileHasIt) {
+  std::string text;
+  for (const char* mistake : kMistakes) text += GoldenRow(mistake, ProblemsOf(mistake));
+  ExpectGolden("messages/subjects.txt", text);
+}
 
 TEST(MatrixSubjects, EveryKindIsTakenAsItStands) {
   const Scratch scratch;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "golden_file.h"
 #include "model/record/notice_list.h"
 
 namespace cudnn_ci {
@@ -27,14 +28,12 @@ TEST(NoticeTest, ASentenceWithoutAnArgumentSaysNothingOfIt) {
     return SentenceOf({NoticeCode::kWaiverWithoutFinding,
                        {{"place", "m.json:3:5"}, {"finding", "timed-uot"}, {"near", near}}});
   };
-  const std::string head = "m.json:3:5: the waiver names the finding \"timed-uot\", which nobody declares";
-  EXPECT_EQ(undeclared("timed-out"), head + "; did you mean \"timed-out\"?");
-  EXPECT_EQ(undeclared(""), head);
+  EXPECT_EQ(undeclared("timed-out"), undeclared("") + "; did you mean \"timed-out\"?");
   const auto copy = [](const char* version) {
     return SentenceOf({NoticeCode::kCudnnNotUsed,
                        {{"version", version}, {"path", "/l"}, {"origin", "o"}, {"subject", "path:/"}}});
   };
-  EXPECT_THAT(copy("9.1.0"), HasSubstr("cuDNN 9.1.0 at /l (o) is used by no subject; a subject \"path:/\""));
+  EXPECT_THAT(copy("9.1.0"), HasSubstr("cuDNN 9.1.0 at /l (o)"));
   EXPECT_THAT(copy(""), HasSubstr("cuDNN of unknown version at /l"));
 }
 
@@ -42,16 +41,14 @@ TEST(NoticeTest, ASentenceCounts) {
   const auto speed = [](int64_t cases) {
     return SentenceOf({NoticeCode::kSpeedNotCompared, {{"cases", cases}, {"why", "w"}}});
   };
-  EXPECT_EQ(speed(1), "speed of 1 case held to the baseline, not compared: w");
-  EXPECT_EQ(speed(2), "speed of 2 cases held to the baseline, not compared: w");
+  EXPECT_THAT(speed(1), HasSubstr(" 1 case "));
+  EXPECT_THAT(speed(2), HasSubstr(" 2 cases "));
   const auto promise = [](Texts subjects) {
     return SentenceOf(
         {NoticeCode::kPromiseNotJudged, {{"key", "k"}, {"range", ">=1"}, {"subjects", std::move(subjects)}}});
   };
-  const std::string head = "k >=1 is promised, and no required check of this selection judges it";
-  EXPECT_EQ(promise({}), head + ": it is not gated");
-  EXPECT_EQ(promise({"a"}), head + " for the subject \"a\": it is not gated");
-  EXPECT_EQ(promise({"a", "b"}), head + " for the subjects \"a\", \"b\": it is not gated");
+  EXPECT_EQ(promise({"a"}), promise({}) + " for the subject \"a\"");
+  EXPECT_EQ(promise({"a", "b"}), promise({}) + " for the subjects \"a\", \"b\"");
 }
 
 // Every value a text that is in no sentence.
@@ -71,6 +68,17 @@ TEST(NoticeTest, EveryOneIsReadBackByNameAndArguments) {
     EXPECT_EQ(notice.code, text.code) << text.sentence;
     EXPECT_THAT(SentenceOf(notice), Not(testing::AnyOf(HasSubstr("{"), HasSubstr("}")))) << text.sentence;
   }
+}
+
+TEST(NoticeTest, EverySentenceIsTheGoldenOne) {
+  std::string text;
+  for (const NoticeText& notice : kNotices) {
+    Params args = ArgumentsOf(notice.sentence);
+    for (auto& [name, value] : args) value = "<" + name + ">";
+    if (args.count("subjects") > 0) args["subjects"] = Texts{"a", "b"};
+    text += GoldenRow(notice.name, SentenceOf({notice.code, args}));
+  }
+  ExpectGolden("messages/notices.txt", text);
 }
 
 TEST(NoticeTest, OneOfALaterVersionIsOther) {

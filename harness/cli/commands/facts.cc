@@ -76,15 +76,15 @@ std::vector<std::string> Unknown(const Collected& collected, const std::string& 
 }
 
 std::string Title(bool every_fact) {
-  return std::string("cudnn-ci ") + ToolVersion() + ": what host and image are" +
-         (every_fact ? ", every fact" : "") + "\n\n";
+  return std::string("cudnn-ci ") + ToolVersion() + ": facts about host and image" +
+         (every_fact ? ", in full" : "") + "\n\n";
 }
 
 class ShowFacts : public Command {
  public:
   void Declare(CLI::App* app) override {
-    DeclareMatrix(app, &matrix_, "set its promises beside what its subjects have");
-    app->add_flag("--all", all_, "whole lists, and every fact by its key");
+    DeclareMatrix(app, &matrix_, "show the promises of this matrix beside the facts");
+    app->add_flag("--all", all_, "print lists in full, and every fact with its key");
     DeclareJson(app, &json_);
     DeclareDiscovery(app, &discovery_);
   }

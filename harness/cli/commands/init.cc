@@ -168,16 +168,15 @@ std::vector<FirstMatrixSubject> WithVersions(const Found& found) {
 class Init : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("FILE", file_, "where to; - is stdout (default cudnn-ci.json)");
-    app->add_option("--name", name_, "name of the matrix, in reports (default image)")
+    app->add_option("FILE", file_, "file to write; - for stdout (default cudnn-ci.json)");
+    app->add_option("--name", name_, "name of the matrix in reports (default image)")
         ->type_name("NAME")
-        ->check(CheckNotEmpty("a name is needed"));
-    app->add_option(
-           "--subject", subject_,
-           "whose libraries it is about: a Python environment or program by name, or what a matrix would "
-           "say, as in python:/opt/venv/bin/python")
+        ->check(CheckNotEmpty("the name is empty"));
+    app->add_option("--subject", subject_,
+                    "the subject of the matrix: a Python environment or program by name, or as in a matrix: "
+                    "python:/opt/venv/bin/python")
         ->type_name("SUBJECT")
-        ->check(CheckNotEmpty("a subject is needed"));
+        ->check(CheckNotEmpty("the subject is empty"));
     DeclareDiscovery(app, &discovery_);
   }
   Status Check() override { return CheckDiscovery(discovery_); }
@@ -206,7 +205,7 @@ Result<std::string> Init::Write(const Installation& installation, const PackageN
                                 Session* session) const {
   struct stat there {};
   if (file_ != "-" && lstat(file_.c_str(), &there) == 0)
-    return Error{file_ + " is there already; name another file, or take it away first"};
+    return Error{file_ + " already exists; name another file, or remove it first"};
   if (const auto obstacle = ObstacleBeforeDiscovery(installation.worker_path()))
     return Error{obstacle->detail};
   const Result<Found> found =

@@ -108,7 +108,7 @@ std::string KnowledgeJson(const Known& known, const std::string& what) {
 class ShowKnowledge : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("WHAT", what_, "the rows of a list (packages), or those that have this word");
+    app->add_option("WHAT", what_, "a list (packages), or a word to search for");
     DeclareJson(app, &json_);
     DeclareDiscovery(app, &discovery_);
   }
@@ -118,7 +118,7 @@ class ShowKnowledge : public Command {
     if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
     const Known& known = std::get<Known>(loaded);
     const std::string text = KnowledgeText(known, what_);
-    if (text.empty()) return Fail("nothing is known of '" + what_ + "'");
+    if (text.empty()) return Fail("nothing is known about '" + what_ + "'");
     if (!known.knowledge.Rows("remedies").empty()) {
       Session session({invocation.installation, discovery_});
       const Looked looked = Looked::AtPlugins(&session);

@@ -87,7 +87,7 @@ int PrintAsJson(const Catalog& catalog, const std::vector<Problem>& problems) {
 class Plugins : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_flag("--check", check_, "only judge them, as a run would: exit 5 if one is at fault");
+    app->add_flag("--check", check_, "only check the plugins, as a run would: exit 5 if one is at fault");
     DeclareJson(app, &json_);
     DeclareDiscovery(app, &discovery_);
   }
@@ -136,7 +136,7 @@ std::string Plugins::AsText(const Catalog& catalog, const std::vector<Problem>& 
       for (const std::string& w : SentencesOf(p.warnings)) warnings += p.name + ": warning: " + w + "\n";
   if (check_ && out.empty() && !catalog.plugins.empty())
     out = std::to_string(catalog.plugins.size()) + " plugins, " +
-          std::to_string(catalog.CheckNames().size()) + " checks: a run takes them as they are\n" + warnings;
+          std::to_string(catalog.CheckNames().size()) + " checks: no problems\n" + warnings;
   if (out.empty()) out = "no plugins in " + Join(folders, ", ") + "\n";
   return out;
 }

@@ -66,7 +66,7 @@ CLI::Validator AreGpuTypes() {
                  type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
         };
         if (!std::all_of(types.begin(), types.end(), is_type))
-          return CleanLine(text, 200) + " is no list of words from GPU models, as in t4,l4,a100-40gb";
+          return CleanLine(text, 200) + " is not a list of words from GPU models, as in t4,l4,a100-40gb";
         const bool once = std::set<std::string>(types.begin(), types.end()).size() == types.size();
         return once ? std::string() : CleanLine(text, 200) + " names a type twice";
       },
@@ -76,11 +76,13 @@ CLI::Validator AreGpuTypes() {
 void DeclareOptions(CLI::App* app, Options* o) {
   DeclareColor(app, &o->color);
   DeclareLauncher(app, &o->launcher);
-  app->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
+  app->add_option("JOURNAL", o->journals,
+                  "journal.jsonl of a run; several for the shards of a run, or for "
+                  "runs on several GPU types")
       ->expected(0, -1);
   app->add_option("--output-dir", o->reports.output_dir,
-                  "where to write junit.xml and report.json (default: beside the journal; of several: "
-                  "cudnn-ci-report)")
+                  "folder for junit.xml and report.json (default: the journal's folder; for several "
+                  "journals, cudnn-ci-report)")
       ->check(CheckFolder());
   CLI::Option* const profile =
       app->add_option_function<std::string>(
@@ -88,38 +90,38 @@ void DeclareOptions(CLI::App* app, Options* o) {
              "rich or strict")
           ->check(CLI::IsMember({"rich", "strict"}));
   CLI::Option* const summary =
-      app->add_option("--summary", o->reports.paths["summary"], "a summary in Markdown to this file, too")
+      app->add_option("--summary", o->reports.paths["summary"], "also write a Markdown summary to this file")
           ->type_name("FILE")
           ->check(CheckPath());
   CLI::Option* const attestation =
       app->add_option("--attestation", o->reports.paths[kAttestationFormat],
-                      "an in-toto statement with the verdict on the image's digest, to be signed")
+                      "write an in-toto statement with the verdict on the image's digest, ready to be signed")
           ->type_name("FILE")
           ->check(CheckPath());
   CLI::Option* const matrix =
-      app->add_option(
-             "--matrix", o->matrix,
-             "the matrix that the run must have been judged by: a file, or a name; reports name it so")
+      app->add_option("--matrix", o->matrix,
+                      "the matrix that the run must have used: a file or a name, as reports should show it")
           ->type_name("FILE")
           ->check(CheckPath());
   CLI::Option* const require = app->add_option_function<std::string>(
                                       "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
-                                      "the journals are of whole runs on these types of GPU, and one of "
-                                      "each there must be: t4,l4,h100")
+                                      "merge whole runs on these GPU types, and require one of each: "
+                                      "t4,l4,h100")
                                    ->type_name("TYPE,...")
                                    ->check(AreGpuTypes());
   CLI::Option* const partial =
       app->add_flag("--partial", o->one_part,
-                    "the reports of this one shard, without the others; it is no verdict on the image")
+                    "write the reports of this shard alone; they are no verdict on the image")
           ->excludes(require);
   CLI::Option* const page =
       app->add_flag("--page", o->page,
-                    "one page of many images: the arguments are folders of reports, and images.html goes to "
-                    "--output-dir (default: here)");
+                    "write one page for many images: the arguments are folders of reports, and images.html "
+                    "goes to --output-dir (default: here)");
   CLI::Option* const expect =
       app->add_option("--expect", o->expect,
-                      "as --page, and a verdict: each of these images, or so many different ones, must have "
-                      "been judged, and have passed; NAME[:TAG][@sha256:...][@GPU] with commas, repeatable")
+                      "as --page, with a verdict: each of these images, or this many different ones, must "
+                      "have been tested and have passed; NAME[:TAG][@sha256:...][@GPU] with commas, "
+                      "repeatable")
           ->type_name("IMAGE,...|N")
           ->allow_extra_args(false);
   // They make no other report.
@@ -178,18 +180,18 @@ Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::stri
   const bool several = options.journals.size() > 1;
   for (const std::string& journal : options.journals) {
     if (several && HoldsNothing(journal)) {
-      PrintDiagnostic(journal + " holds nothing: its run ended before it had a plan");
+      PrintDiagnostic(journal + " is left out: its run ended before it had a plan");
       continue;
     }
     std::vector<std::string> unknown;
     Result<std::vector<Event>> events = ReadJournal(journal, &unknown);
     if (!events.ok() && IsReportJson(journal))
-      return Error{journal + ": is a report.json; name the journal.jsonl that lies beside it"};
+      return Error{journal + ": is a report.json; name the journal.jsonl beside it"};
     if (!events.ok()) return Error{events.error()};
     runs.push_back(
         {journal, several ? FromReportsTo(journal, folder) : "", std::move(*events), std::move(unknown)});
   }
-  if (runs.empty()) return Error{"none of the journals holds anything"};
+  if (runs.empty()) return Error{"no journal has a plan"};
   return runs;
 }
 
@@ -229,7 +231,7 @@ Status CheckMatrix(const Options& options, const std::string& matrices_dir, RunS
     return Error{ToString(problems->front())};
   const std::string& sha256 = std::get<Matrix>(loaded).sha256;
   if (run->matrix_sha256 != sha256)
-    return Error{"the run was judged by another matrix than " + options.matrix + ": sha256 " +
+    return Error{"the run used another matrix than " + options.matrix + ": sha256 " +
                  Beginning(run->matrix_sha256, 16) + ", and not " + Beginning(sha256, 16)};
   run->matrix_path = options.matrix;
   return {};

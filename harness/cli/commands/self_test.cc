@@ -91,7 +91,7 @@ std::string LastWords(const std::string& console) {
 }
 
 std::string NotGreen(const std::string& check, const SeenCase* seen) {
-  if (!seen) return "there is no case of " + check;
+  if (!seen) return "no case of " + check;
   return check + " is not green here: " + (seen->reason.empty() ? seen->outcome : seen->reason);
 }
 
@@ -306,17 +306,17 @@ Result<int> RunSelfTest(const SelfTestOptions& options, const Installation& inst
   const auto is_plain = [](unsigned char c) { return isalnum(c) != 0 || strchr("/._-+,@=", c) != nullptr; };
   if (scratch.size() > kMaxScratch || !std::all_of(scratch.begin(), scratch.end(), is_plain))
     return Error{"TMPDIR " + CleanLine(scratch, kMaxReason) +
-                 " is long, or holds another character than letters, digits and /._-+,@=; set another"};
+                 " is too long, or has characters other than letters, digits and /._-+,@=; set another"};
   return Tester(options, &session, say).Run();
 }
 
 class SelfTest : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("FAULT", options_.faults, "inject these alone: " + Join(FaultNames(), ", "))
+    app->add_option("FAULT", options_.faults, "inject only these faults: " + Join(FaultNames(), ", "))
         ->check(CLI::IsMember(FaultNames()));
     app->add_option("--keep", options_.keep_dir,
-                    "keep the reports of all runs in this folder, which is new or empty")
+                    "keep the reports of all runs in this folder, which must be new or empty")
         ->type_name("DIR")
         ->check(CheckPath());
   }

@@ -7,19 +7,19 @@
 #include "cli/command.h"
 
 // X(function that makes it, its word, what --help says of it). The function is defined in the command's file.
-#define CUDNN_CI_COMMANDS(X)                                                                \
-  X(MakeList, "list", "the cases of the plan, without running them")                        \
-  X(MakePlugins, "plugins", "what was discovered")                                          \
-  X(MakeFacts, "facts", "what this host and image are")                                     \
-  X(MakeInit, "init", "write a first matrix from what is found here")                       \
-  X(MakeExplain, "explain", "cause, remedy and link of a finding")                          \
-  X(MakeKnowledge, "knowledge", "what is known of packages and faults")                     \
-  X(MakeCopyTo, "copy-to", "copy the installed tree, without shell or cp")                  \
-  X(MakeSelfTest, "self-test", "inject faults into runs of the gate: does it notice?")      \
-  X(MakeReport, "report", "rebuild reports from a journal, or merge several runs into one") \
-  X(MakeCompare, "compare", "what changed from one run to another")                         \
-  X(MakeWaive, "waive", "write waivers for what failed in a run")                           \
-  X(MakeManual, "manual", "the manual page")
+#define CUDNN_CI_COMMANDS(X)                                                                       \
+  X(MakeList, "list", "list the cases of the plan without running them")                           \
+  X(MakePlugins, "plugins", "list the plugins and their checks")                                   \
+  X(MakeFacts, "facts", "print the facts about this host and image")                               \
+  X(MakeInit, "init", "write a first matrix from what this image has")                             \
+  X(MakeExplain, "explain", "explain a finding, or the text of an error")                          \
+  X(MakeKnowledge, "knowledge", "print what is known about packages and faults")                   \
+  X(MakeCopyTo, "copy-to", "copy the installed tree, without a shell or cp")                       \
+  X(MakeSelfTest, "self-test", "inject faults into runs of the gate, to see that it notices them") \
+  X(MakeReport, "report", "rebuild reports from a journal, or merge several runs into one")        \
+  X(MakeCompare, "compare", "show what changed between two runs")                                  \
+  X(MakeWaive, "waive", "write waivers for the failures of a run")                                 \
+  X(MakeManual, "manual", "print the manual page")
 
 namespace cudnn_ci {
 

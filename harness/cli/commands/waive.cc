@@ -127,7 +127,7 @@ Result<std::string> WriteWaivers(const WaiveOptions& options, const std::string&
   struct stat there {};
   if (file.empty()) return Error{"FILE is empty; name a file, or - for standard output"};
   if (file != "-" && lstat(file.c_str(), &there) == 0)
-    return Error{file + " is there already; name another file, or take it away first"};
+    return Error{file + " already exists; name another file, or remove it first"};
   if (CleanLine(options.owner, kMaxNameCharacters) != options.owner)
     return Error{"--owner must be one line of at most " + std::to_string(kMaxNameCharacters) + " characters"};
   Result<RunView> run = ReadRun(options.report);
@@ -146,10 +146,9 @@ Result<std::string> WriteWaivers(const WaiveOptions& options, const std::string&
       AddWaivers(run->gpus.size() > 1 && !ref.device.empty() ? IdWithDevice(ref) : DisplayId(ref), one,
                  options, &waivers);
   TellWhatStays(*run, named);
-  if (waivers.empty())
-    return Error{options.report + ": no case failed that a waiver could excuse; nothing to waive"};
+  if (waivers.empty()) return Error{options.report + ": no failure can be waived"};
   if (waivers.size() > kMaxWaivers)
-    return Error{std::to_string(waivers.size()) + " waivers would be needed and a matrix takes " +
+    return Error{std::to_string(waivers.size()) + " waivers would be needed, but a matrix takes at most " +
                  std::to_string(kMaxWaivers) + "; repair the cause, or write a pattern by hand"};
   const std::string parent = Parent(*run, file, matrices_dir);
   const std::string text = MatrixText(*run, parent, waivers);
@@ -163,21 +162,23 @@ Result<std::string> WriteWaivers(const WaiveOptions& options, const std::string&
 class Waive : public Command {
  public:
   void Declare(CLI::App* app) override {
-    const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
+    const CLI::Validator not_empty = CheckNotEmpty("the text is empty");
     app->add_option("REPORT", options_.report, "journal.jsonl or report.json of the run")->required();
-    app->add_option("FILE", options_.file, "where to; - is stdout, and the default");
-    app->add_option("--owner", options_.owner, "who answers for it")
+    app->add_option("FILE", options_.file, "file to write; - for stdout, the default");
+    app->add_option("--owner", options_.owner, "who is responsible for the waivers")
         ->type_name("NAME")
         ->required()
         ->check(not_empty);
-    app->add_option("--days", options_.days, "for how many days from today; after that the gate fails again")
+    app->add_option("--days", options_.days,
+                    "days from today until they expire; after that the gate fails again")
         ->type_name("N")
         ->required()
         ->check(CheckWhole(1, 366));
-    app->add_option("--reason", options_.reason, "why it is accepted (default: what the report says)")
+    app->add_option("--reason", options_.reason,
+                    "why the failures are accepted (default: the report's reason)")
         ->type_name("TEXT")
         ->check(not_empty);
-    app->add_option("--case", options_.case_ids, "waive this case alone; repeatable")
+    app->add_option("--case", options_.case_ids, "waive only this case; repeatable")
         ->type_name("ID")
         ->allow_extra_args(false);
   }

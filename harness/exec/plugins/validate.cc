@@ -44,7 +44,7 @@ void ValidateWorker::SendAhead(int64_t now_ns, Effects* out) {
 void ValidateWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, Effects* out) {
   const auto* answer = std::get_if<wire::Validated>(&message);
   if (answer == nullptr || answered_ == sent_ || answer->serial != static_cast<int64_t>(answered_) + 1)
-    return OnGarbage("an answer to what was not asked", now_ns, out);
+    return OnGarbage("an answer to a question that was not asked", now_ns, out);
   if (!answer->failure.empty())
     return Terminate(ErrorKind::kProtocol, answer->failure + " " + Doing(), false, now_ns, out);
   for (const wire::ParamProblem& problem : answer->problems) {
@@ -59,7 +59,7 @@ void ValidateWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, 
 
 std::string ValidateWorker::Doing() const {
   if (idle()) return "after its last answer";
-  return "while it judged the parameters of " + cases_[answered_]->ref.id;
+  return "while it checked the parameters of " + cases_[answered_]->ref.id;
 }
 
 void ValidateWorker::CheckTask(int64_t now_ns, Effects* out) {

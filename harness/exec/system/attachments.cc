@@ -41,7 +41,7 @@ Status Attachments::Take(ScratchFolder* scratch, Attached* attached) {
   if (!content.ok()) return Error{content.error()};
   if (attached->mime == kTableType) {
     Result<AttachedTable> table = ParseTable(*content);
-    if (!table.ok()) return Error{"it is no table: " + table.error()};
+    if (!table.ok()) return Error{"it is not a table: " + table.error()};
     attached->table = std::move(*table);
   }
   std::string name = std::to_string(++count_) + "-";

@@ -58,7 +58,7 @@ void ScratchFolder::Remove() {
 }
 
 Result<std::string> ScratchFolder::Take(const std::string& name, int64_t max_bytes) {
-  if (name.empty() || name.find('/') != std::string::npos) return Error{"'" + name + "' is no file's name"};
+  if (name.empty() || name.find('/') != std::string::npos) return Error{"'" + name + "' is not a file name"};
   const Fd file(openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return Error{name + ": " + strerror(errno)};
   struct stat st {};

@@ -47,7 +47,7 @@ bool QueryWorker::Expects(Task task, int64_t now_ns, Effects* out) {
   // Too late: it was terminated, has crashed, or said itself that it is none. What follows means nothing.
   if (termination_ || crash_reported() || !plugin_failure_.empty()) return false;
   if (tasks_.empty() || tasks_.front().first != task) {
-    OnGarbage("an answer to what was not asked", now_ns, out);
+    OnGarbage("an answer to a question that was not asked", now_ns, out);
     return false;
   }
   bytes_ += packet_bytes_;

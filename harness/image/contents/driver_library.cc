@@ -128,7 +128,7 @@ std::string WhyNotBelieved(const NvmlClaim& claim) {
   if (std::string shadows = DescribeForeignDriver(claim.file, driver); !shadows.empty()) return shadows;
   if (IsOneOf(claim.file, driver.nvml)) return "";
   if (!driver.files.empty())
-    return claim.file + " is no mount, and the host's " + driver.files.front() + " is one";
+    return claim.file + " is not a mount, but the host's " + driver.files.front() + " is one";
   const bool answers = claim.status == 0 && !claim.version.empty();
   const std::string name = VersionInName(claim.file);
   if (answers && !name.empty() && claim.version != name)

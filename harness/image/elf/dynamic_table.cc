@@ -23,7 +23,7 @@ std::string PlainFile(const std::string& path, std::string* problem) {
   struct stat st {};
   *problem = path + ": " + error.message();
   if (error) return "";
-  *problem = path + " is no regular file";
+  *problem = path + " is not a regular file";
   for (const char* kernels : {"/proc/", "/sys/", "/dev/"})
     if (real.compare(0, std::strlen(kernels), kernels) == 0) return "";
   if (lstat(real.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return "";

@@ -64,7 +64,7 @@ ElfSections ReadElfSections(const ByteSource& bytes) {
   ElfSections elf;
   Elf64_Ehdr header;
   if (!IsElf(bytes) || !bytes.ReadObject(0, &header)) {
-    elf.problem = "it is no ELF file of 64 bits";
+    elf.problem = "it is not a 64-bit ELF file";
     return elf;
   }
   elf.type = header.e_type;

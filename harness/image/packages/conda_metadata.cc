@@ -25,8 +25,7 @@ Result<Package> ReadCondaPackage(const std::string& prefix, const std::string& r
   if (!text) return Error{text.error()};
   if (JsonNesting(*text) > kMostJsonNesting) return Error{records + " is nested too deep"};
   const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
-  if (!object.is_object() || TextOf(object, "name").empty())
-    return Error{records + " is no record of conda's"};
+  if (!object.is_object() || TextOf(object, "name").empty()) return Error{records + " is not a conda record"};
   if (const auto files = object.find("files"); files != object.end() && files->is_array())
     for (const nlohmann::json& entry : *files)
       if (entry.is_string()) take(prefix + "/" + entry.get<std::string>());

@@ -79,7 +79,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& problem) override {
-    if (error.empty()) error = std::string("is no JSON: ") + CleanLine(problem.what(), 200);
+    if (error.empty()) error = std::string("is not JSON: ") + CleanLine(problem.what(), 200);
     return false;
   }
 

@@ -82,7 +82,7 @@ AutoChoice ByLoader(const Facts& facts, const std::string& in_loader) {
     choice.because = "the package of the cuDNN that the loader finds is for CUDA " + choice.cuda;
   } else if (!FactOf(facts, kSystem, CCI_FACT_CUDNN_PATH).empty() ||
              !FactOf(facts, kSystem, CCI_FACT_TOOLKIT_PATH).empty() || !in_loader.empty()) {
-    ByDriver("nothing tells for which CUDA the loader's libraries are", facts, &choice);
+    ByDriver("the CUDA version of the loader's libraries is unknown", facts, &choice);
   } else {
     choice.nothing = true;
     choice.because = "no library of CUDA and no device code was found";
@@ -96,9 +96,8 @@ std::string ForEach(const std::map<std::string, std::vector<Candidate>>& by_majo
   std::vector<std::string> sides;
   for (const auto& [major, candidates] : by_major)
     sides.push_back(NamesOf(candidates) + " for CUDA " + major);
-  return std::string(kNoInstall) +
-         ", and what uses a GPU in the image is for different CUDA majors: " + Join(sides, "; ") +
-         ". No one matrix is kept by all of them; judge each by its own, as in: cudnn-ci init " + name +
+  return std::string(kNoInstall) + ", and the image uses different CUDA majors: " + Join(sides, "; ") +
+         ". No single matrix fits all of them; test each with its own, as in: cudnn-ci init " + name +
          ".json --subject " + name + " && cudnn-ci --matrix " + name + ".json";
 }
 
@@ -192,10 +191,10 @@ AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
     choice.because.clear();
     choice.problem = ForEach(by_major);
   } else if (by_major.empty() && std::none_of(choice.candidates.begin(), choice.candidates.end(), HasCudnn)) {
-    ByDriver("nothing tells for which CUDA " + choice.Judged() + " is", facts, &choice);
+    ByDriver("the CUDA version of " + choice.Judged() + " is unknown", facts, &choice);
   } else if (by_major.empty()) {
-    choice.problem = std::string(kNoInstall) + ", and nothing tells for which CUDA that of " +
-                     choice.Judged() + " is; name a matrix with --matrix";
+    choice.problem = std::string(kNoInstall) + ", and the CUDA version of " + choice.Judged() +
+                     " is unknown; name a matrix with --matrix";
   }
   return choice;
 }

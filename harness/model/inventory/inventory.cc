@@ -169,7 +169,7 @@ std::vector<std::string> Unknown(const InventoryInput& input, const HostFacts& h
   const auto add = [&](const std::string& text) {
     if (!IsAmong(text, unknown)) unknown.push_back(text);
   };
-  if (!host.gpus_known && host.gpu_error.empty()) add("GPUs: nobody could count them");
+  if (!host.gpus_known && host.gpu_error.empty()) add("GPUs: could not be counted");
   if (host.driver_version.empty() && !input.facts.Any(CCI_FACT_DRIVER_LIBRARY).empty())
     add("the driver's version: neither NVML, nor the kernel module, nor the name of libcuda's file tells it");
   for (const SubjectInfo& subject : input.subjects) {

@@ -124,7 +124,7 @@ std::string StringProblem(std::string_view text) {
     const size_t length = EscapeLength(text.substr(i));
     if (length == 0) {
       const std::string escape(text.substr(i, text.substr(i, 2) == "\\u" ? 6 : 2));
-      return "a string holds " + Quote(escape) + ", which is no escape; a backslash is written \\\\";
+      return "a string holds " + Quote(escape) + ", which is not an escape; a backslash is written \\\\";
     }
     i += length;
   }
@@ -168,7 +168,7 @@ std::string FirstCharacter(std::string_view text) {
 std::string WordProblem(std::string_view word) {
   const bool number = std::string_view("+-.0123456789").find(word[0]) != std::string_view::npos;
   return Quote(std::string(word)) +
-         (number ? " is not a number" : " is no value; known are true, false and null");
+         (number ? " is not a number" : " is not a value; known are true, false and null");
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, cons
   // The parser takes it for the end, and would not look at what follows.
   if (const size_t nul = text.find('\0'); nul != std::string::npos) {
     AddProblem(&problems, JsonCursor(text, path).PositionOf(nul),
-               "the byte \\x00 stands in no text; save the file in UTF-8");
+               "the byte \\x00 is not allowed in a text; save the file in UTF-8");
     return problems;
   }
   Builder builder(text, path, kind);

@@ -66,7 +66,7 @@ std::string SchemaOf(const Json& json, bool base, Problems* problems) {
   if (text == nullptr)
     AddProblem(problems, position, "\"schema\" is missing or no string; " + write);
   else if (*text == kMatrixSchema)
-    AddProblem(problems, position, "this is a matrix, which is named with --matrix; " + write);
+    AddProblem(problems, position, "this is a matrix; name it with --matrix; " + write);
   else
     AddProblem(problems, position, "the schema " + Quote(*text) + " is not known; " + write);
   return {};
@@ -93,7 +93,7 @@ std::vector<std::string> FilesOf(const std::string& path, Problems* problems) {
   }
   if (error) AddProblem(problems, {path, 0, 0}, "the folder cannot be read: " + error.message());
   if (!error && files.empty())
-    AddProblem(problems, {path, 0, 0}, "the folder holds no file of knowledge (*.json)");
+    AddProblem(problems, {path, 0, 0}, "the folder has no knowledge file (*.json)");
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -143,8 +143,7 @@ class Loader {
     if (named_ > kMostNamed)
       AddProblem(&problems_, {knowledge_.files.back().path, 0, 0},
                  std::to_string(named_) +
-                     " rows of the added files are those of earlier ones with other "
-                     "values, more than the " +
+                     " rows of the added files are those of earlier ones with other values, more than the " +
                      std::to_string(kMostNamed) + " that reports name; leave out files or rows");
     for (const FileFormat& format : KnowledgeFormats())
       for (const ListFormat& list : format.lists)

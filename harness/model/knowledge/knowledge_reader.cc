@@ -234,7 +234,7 @@ class ValueReader {
         values.push_back(*text);
         continue;
       }
-      reader_->Report(item.position, Quote(field.key) + " must be a list of which each is " +
+      reader_->Report(item.position, Quote(field.key) + " must be a list in which each item is " +
                                          RuleOf(field.kind).expected + ", found " + Describe(item) +
                                          " in it");
     }
@@ -367,7 +367,8 @@ class File {
       std::vector<std::string> names;
       for (const auto& [name, address] : sources_) names.push_back(name);
       reader->Report(at->position, "the source " + Quote(row->source) +
-                                       " is none of \"sources\" and no https://" + Hint(row->source, names));
+                                       " is neither one of \"sources\" nor an https:// address" +
+                                       Hint(row->source, names));
     }
     const std::vector<std::string> known = {"sure", "likely", "unsure"};
     if (!row->confidence.empty() && std::find(known.begin(), known.end(), row->confidence) == known.end())

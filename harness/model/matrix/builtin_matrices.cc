@@ -76,11 +76,11 @@ std::string NearestNumber(const std::string& name, const std::vector<std::string
 }
 
 Error Unknown(const std::string& name, const std::string& folder, const std::vector<std::string>& names) {
-  if (names.empty()) return Error{"no matrices come with this installation: there are none in " + folder};
+  if (names.empty()) return Error{"this installation has no matrices: there are none in " + folder};
   std::string near = NearestNumber(name, names);
   if (near.empty()) near = DidYouMean(name, names);
-  return Error{"no matrix " + Quote(name) + " comes with cudnn-ci, only " + Join(names, ", ") +
-               (near.empty() ? "" : "; did you mean " + Quote(near) + "?")};
+  return Error{"no matrix " + Quote(name) + " comes with cudnn-ci; the built-in ones are " +
+               Join(names, ", ") + (near.empty() ? "" : "; did you mean " + Quote(near) + "?")};
 }
 
 }  // namespace
@@ -116,8 +116,8 @@ Result<std::string> FindMatrix(const std::string& named, const std::string& fold
   // The folder we are in may be the image's, and must not decide what the image is judged by: not even where
   // the installation has lost its matrices.
   if (is_file)
-    return Error{"this is a file, and a matrix that comes with cudnn-ci too; write \"./" + named +
-                 "\" or \"" + std::string(kPrefix) + named + "\""};
+    return Error{"this is both a file and a built-in matrix; write \"./" + named + "\" or \"" +
+                 std::string(kPrefix) + named + "\""};
   if (names.empty()) return Error{Unknown(named, folder, names).message};
   return FileOf(named, folder);
 }

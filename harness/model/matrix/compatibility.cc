@@ -88,7 +88,8 @@ std::string Table::Provenance(ObjectReader* reader) {
   if (!source.empty() && !IsUrl(source) && named == sources_.end()) {
     std::vector<std::string> names;
     for (const auto& [name, address] : sources_) names.push_back(name);
-    reader->Report(at->position, "the source " + Quote(source) + " is none of \"sources\" and no https://" +
+    reader->Report(at->position, "the source " + Quote(source) +
+                                     " is neither one of \"sources\" nor an https:// address" +
                                      Hint(source, names));
   }
   at = reader->Get("confidence");
@@ -243,7 +244,7 @@ void Table::ReadCards() {
   std::string list;
   reader.Require("capabilities", "list them, as in [\"8.0\", \"9.0\"]");
   reader.Strings("capabilities", [&](const std::string& text, const Position& position) {
-    if (!IsVersion(text)) reader.Report(position, Quote(text) + " in \"capabilities\" is no version");
+    if (!IsVersion(text)) reader.Report(position, Quote(text) + " in \"capabilities\" is not a version");
     list += (list.empty() ? "" : " ") + text;
   });
   Put(CCI_COMPATIBILITY_CARDS, list);
@@ -262,7 +263,7 @@ void Table::ReadCudnnRow(const Json& item, std::map<std::string, int>* counts, s
   std::string toolkits, major;
   reader.Require("cuda", "list the toolkits, as in [\"12.8\"]");
   reader.Strings("cuda", [&](const std::string& text, const Position& position) {
-    if (!IsVersion(text)) reader.Report(position, Quote(text) + " in \"cuda\" is no version");
+    if (!IsVersion(text)) reader.Report(position, Quote(text) + " in \"cuda\" is not a version");
     toolkits += (toolkits.empty() ? "" : " ") + text;
   });
   if (const Json* json = reader.Require("cuda_major", "write the CUDA that the releases are built for")) {

@@ -82,15 +82,14 @@ Members Runner(const HostFacts& found, bool has_parent) {
     members.Add("driver", ">=" + found.driver_version, "the lowest driver of the fleet; this one was found");
   if (found.gpus.empty()) {
     members.Comment(
-        "no GPU was found here; name the cards of the fleet, as in \"compute_capability\": [\"8.0\", "
-        "\"9.0\"]");
+        "no GPU was found here; list the fleet's GPUs, as in \"compute_capability\": [\"8.0\", \"9.0\"]");
     return members;
   }
   const std::string capability = LowestCapability(found.gpus);
   members.Add("gpus", ">=1", "how many a job gets");
   if (!capability.empty())
     members.Add("compute_capability", ">=" + capability,
-                "the lowest of the fleet, or a list of all its cards, [\"" + capability +
+                "the lowest of the fleet, or a list of all its GPUs, [\"" + capability +
                     "\", ...]; found: " + found.gpus[0].model);
   return members;
 }
@@ -119,7 +118,7 @@ void AddPromise(const char* key, const std::vector<FirstMatrixSubject>& subjects
   std::sort(versions.begin(), versions.end());
   versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
   if (IsAbsent(subjects, version))
-    members->Add(key, "absent", "none was found, and none may come in");
+    members->Add(key, "absent", "none was found, and none is allowed");
   else if (with.empty())
     members->Comment(Quoted(key) + " is not promised: no CUDA runtime was found beside what uses a GPU");
   else if (!without.empty() || range.empty())
@@ -143,9 +142,8 @@ std::string Subjects(const std::vector<FirstMatrixSubject>& subjects) {
   for (const FirstMatrixSubject& subject : subjects)
     members.Add(subject.name, subject.spec,
                 "cuDNN " + (subject.cudnn_version.empty() ? "not found" : subject.cudnn_version));
-  return "\n  // Whose libraries are judged, in the place of what the loader finds. \"subjects\": \"auto\" "
-         "would take\n"
-         "  // every part of the image that uses a GPU.\n  \"subjects\": {\n" +
+  return "\n  // The subjects that are tested instead of what the loader finds. \"subjects\": \"auto\" "
+         "would take\n  // every part of the image that uses a GPU.\n  \"subjects\": {\n" +
          members.Text() + "  },\n";
 }
 

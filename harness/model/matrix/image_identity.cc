@@ -25,7 +25,7 @@ std::string At(const Json& json, const std::string& message) {
 
 Result<const Json::Object*> AsObject(const Json& json) {
   const auto* object = std::get_if<Json::Object>(&json.value);
-  if (object == nullptr) return Error{At(json, "this is no image configuration: an object is expected")};
+  if (object == nullptr) return Error{At(json, "this is not an image configuration: an object is expected")};
   return object;
 }
 
@@ -46,7 +46,8 @@ Result<const Json::Object*> FindConfig(const Json& root) {
   Result<const Json::Object*> object = AsObject(*json);
   if (!object) return object;
   if (Find(**object, "HostConfig") != nullptr)
-    return Error{At(*json, "this describes a container, whose variables are the runner's too, and no image")};
+    return Error{
+        At(*json, "this describes a container instead of an image; its variables include the runner's")};
   bool told = false;
   for (const char* key : {"Config", "config"}) {
     const Json* config = Find(**object, key);
@@ -60,7 +61,7 @@ Result<const Json::Object*> FindConfig(const Json& root) {
     break;
   }
   if (!told && !HasConfigKey(**object))
-    return Error{At(*json, "this is no image configuration: it has neither \"Config\" nor \"Env\"")};
+    return Error{At(*json, "this is not an image configuration: it has neither \"Config\" nor \"Env\"")};
   return object;
 }
 

@@ -136,7 +136,7 @@ class Row {
 
 std::string Row::Id() {
   std::string id;
-  reader_.RequiredString("id", "give it a name of its own", &id);
+  reader_.RequiredString("id", "give it a unique name", &id);
   const Json* json = reader_.Get("id");
   if (!id.empty() && id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
     reader_.WrongType("id", "a name of small letters, digits and _", *json);

@@ -45,7 +45,7 @@ void ReadSubjects(ObjectReader* top, Matrix* matrix) {
   }
   const auto& object = std::get<Json::Object>(json->value);
   if (object.empty())
-    top->Report(json->position, "\"subjects\" is empty; leave it out to judge what the loader finds");
+    top->Report(json->position, "\"subjects\" is empty; leave it out to test what the loader finds");
   if (object.size() > kMaxSubjects)
     top->Report(json->position, "there are more than " + std::to_string(kMaxSubjects) + " subjects");
   for (const Json::Member& member : object) {
@@ -73,7 +73,7 @@ void ReadShapes(ObjectReader* top, Matrix* matrix) {
   for (const Json::Member& member : *object) {
     if (!IsIdText(member.key)) {
       top->Report(member.position, "the shape name " + Quote(member.key) +
-                                       " stands in case ids and so must be made of " + kIdCharacters);
+                                       " is part of case ids, so it must consist of " + kIdCharacters);
     }
     top->Limit("the shape name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
     const auto* fields = std::get_if<Json::Object>(&member.value.value);
@@ -100,8 +100,7 @@ void ReadSlug(const Json::Object& object, ObjectReader* reader, Waiver* waiver) 
            {Blame::kImage, Blame::kRunner, Blame::kHarness, Blame::kMatrix, Blame::kUndetermined}) {
         known.emplace_back(Name(b));
       }
-      reader->Report(position,
-                     Quote(word) + " in " + Quote(*slug) + " is nobody to blame" + Hint(word, known));
+      reader->Report(position, Quote(word) + " in " + Quote(*slug) + " is not a blame" + Hint(word, known));
       return;
     }
     waiver->blame = word;
@@ -194,8 +193,8 @@ std::string SubjectProblem(const std::string& spec) {
     if (spec.rfind(begin, 0) == 0) return "needs an absolute path, as in " + Quote(begin + example);
   }
   if (spec.rfind("path:", 0) != 0)
-    return "is none of \"loader\", \"path:DIR\", \"python:PATH\" and \"program:PATH\"";
-  if (spec.find(';') != std::string::npos) return "holds a ';', which the loader's path cannot hold";
+    return "must be \"loader\", \"path:DIR\", \"python:PATH\" or \"program:PATH\"";
+  if (spec.find(';') != std::string::npos) return "has a ';', which the loader's path cannot have";
   const std::vector<std::string> folders = Split(spec.substr(5), ':');
   const auto relative = [](const std::string& folder) { return folder.empty() || folder[0] != '/'; };
   if (!std::any_of(folders.begin(), folders.end(), relative)) return "";

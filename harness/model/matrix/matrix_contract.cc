@@ -15,7 +15,7 @@ using Problems = std::vector<Problem>;
 void ReadPatterns(const std::string& key, ObjectReader* reader, std::vector<std::string>* out) {
   reader->Strings(key, [&](const std::string& text, const Position& position) {
     reader->Limit(Quote(key), text, position, kMaxTextCharacters);
-    if (text.empty()) reader->Report(position, Quote(key) + " holds an empty pattern");
+    if (text.empty()) reader->Report(position, Quote(key) + " has an empty pattern");
     out->push_back(text);
   });
 }
@@ -67,14 +67,14 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
     std::string reason;
     const std::optional<VersionRange> range = ParseRange(*text, &reason);
     if (*text == "absent" && side == "runner") {
-      reader.Report(json->position, Quote(full) + " cannot be \"absent\"; only what an image holds can be");
+      reader.Report(json->position,
+                    Quote(full) + " cannot be \"absent\"; only a promise about an image can be");
     } else if (range && !range->any_of.empty()) {
-      reader.Report(json->position, Quote(full) + " is not a range: it holds \"or\"");
+      reader.Report(json->position, Quote(full) + " is not a range: it has \"or\"");
     } else if (*text != "absent" && !range) {
       reader.Report(json->position, Quote(full) + " is not a range: " + reason);
     } else if (range && !IsSatisfiable(*range)) {
-      reader.Report(json->position,
-                    Quote(full) + " is not a range that anything can satisfy: " + Quote(*text));
+      reader.Report(json->position, Quote(full) + " is a range that no version satisfies: " + Quote(*text));
     } else {
       // What is shown, and what checks get, has the bounds of a bare version.
       matrix->contract[full] = InBounds(*text);

@@ -44,8 +44,8 @@ void CheckCombination(const std::string& key, const Json::Object& combination, c
   for (const Json::Member& member : combination) {
     const Json* axis = Find(axes, member.key);
     if (axis == nullptr) {
-      reader->Report(member.position, Quote(key) + " speaks of " + Quote(member.key) +
-                                          ", which is no axis of this entry" + Hint(member.key, names));
+      reader->Report(member.position, Quote(key) + " names " + Quote(member.key) +
+                                          ", which is not an axis of this entry" + Hint(member.key, names));
       continue;
     }
     const auto& values = std::get<Json::Array>(axis->value);
@@ -94,7 +94,7 @@ void ReadEntryNames(ObjectReader* reader, const Json::Object& object, Entry* ent
   if (const Json* name = Find(object, "name")) entry->name_position = name->position;
   if (!entry->name.empty() && !IsIdText(entry->name)) {
     reader->Report(entry->name_position, "the name " + Quote(entry->name) +
-                                             " stands in case ids and so must be made of " + kIdCharacters);
+                                             " is part of case ids, so it must consist of " + kIdCharacters);
   }
 }
 
@@ -130,7 +130,7 @@ void ReadAllowedSkips(ObjectReader* reader, Entry* entry) {
       return;
     }
     const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
-    reader->Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
+    reader->Report(position, Quote(text) + " is not a kind of skip" + Hint(text, known));
   });
 }
 
@@ -180,10 +180,10 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
     if (matrix.automatic_subjects) {
       reader.Report(position,
                     Quote(text) +
-                        " is no subject of the matrix, which takes those of the image (\"subjects\": "
+                        " is not a subject of the matrix, which takes the image's subjects (\"subjects\": "
                         "\"auto\"); name them there to choose among them");
     } else if (std::find(known.begin(), known.end(), text) == known.end()) {
-      reader.Report(position, Quote(text) + " is no subject of the matrix" + Hint(text, known));
+      reader.Report(position, Quote(text) + " is not a subject of the matrix" + Hint(text, known));
     } else if (std::find(entry.subjects.begin(), entry.subjects.end(), text) == entry.subjects.end()) {
       entry.subjects.push_back(text);
     }
@@ -191,12 +191,11 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
   const Json* subjects = Find(*object, "subjects");
   const auto* list = subjects == nullptr ? nullptr : std::get_if<Json::Array>(&subjects->value);
   if (list != nullptr && list->empty()) {
-    reader.Report(subjects->position, "\"subjects\" is empty; leave it out to take all of them");
+    reader.Report(subjects->position, "\"subjects\" is empty; leave it out to test all of them");
   }
   // Near to "exclude" in letters and the contrary of it in sense.
   reader.Finish(
-      {{"include",
-        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its own"}});
+      {{"include", "\"axes\" lists the values to combine; write a separate entry for any other case"}});
   const std::vector<std::string> checks = entry.checks;
   if (checks.size() == 1) entry.checks.clear();
   for (size_t i = 0; i < checks.size(); ++i) {

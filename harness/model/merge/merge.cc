@@ -40,8 +40,8 @@ Status CheckOwnGpus(const Part& a, const Part& b) {
     for (const DeviceInfo& other : b.run().devices)
       if (!one.uuid.empty() && one.uuid == other.uuid)
         return Error{a.name() + " and " + b.name() + " are " + ShardText(a.run()) + " and " +
-                     ShardText(b.run()) + " and have both judged " + one.uuid +
-                     ": start one task on each node, and each with GPUs of its own"};
+                     ShardText(b.run()) + " and have both tested " + one.uuid +
+                     ": start one task per node, with different GPUs for each task"};
   return {};
 }
 
@@ -52,7 +52,7 @@ Status CheckShards(const std::vector<Part>& parts) {
     if (run.shard_count < 1 || run.shard_index < 1 || run.shard_index > run.shard_count)
       return Error{
           part.name() +
-          ": is no shard of a run (--shard I/N) and no node's (--nodes I/N), and only such are merged"};
+          ": is neither a shard (--shard I/N) nor a node (--nodes I/N) of a run; only these can be merged"};
     if (run.shard_count > kMostShards)
       return Error{part.name() + ": is of " + std::to_string(run.shard_count) + " shards, more than " +
                    std::to_string(kMostShards)};
@@ -182,13 +182,12 @@ std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
     int64_t open = 0;
     for (const CaseRecord& record : part.summary.cases) open += record.finished ? 0 : 1;
     const bool planned = part.summary.plan_end.has_value();
-    findings.push_back(
-        HarnessFinding("part-missing",
-                       ShardText(part.run()) + " (" + part.name() + ", on " + part.run().hostname +
-                           ") did not come to its end: " +
-                           (planned ? std::to_string(open) + " of its " +
-                                          std::to_string(part.summary.cases.size()) + " cases have no outcome"
-                                    : "its plan is not known whole")));
+    findings.push_back(HarnessFinding(
+        "part-missing",
+        ShardText(part.run()) + " (" + part.name() + ", on " + part.run().hostname + ") did not finish: " +
+            (planned ? std::to_string(open) + " of its " + std::to_string(part.summary.cases.size()) +
+                           " cases have no outcome"
+                     : "its plan is not known whole")));
   }
   return findings;
 }

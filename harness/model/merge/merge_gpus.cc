@@ -40,7 +40,7 @@ const RunStarted* StartOf(const RecordedRun& recorded) {
 // The one type that all GPUs of the run are of; "" when it had none.
 Result<std::string> TypeOf(const RecordedRun& recorded, const std::vector<std::string>& types) {
   const RunStarted* run = StartOf(recorded);
-  if (!run) return Error{recorded.name + ": does not say which run it is of; nothing was planned"};
+  if (!run) return Error{recorded.name + ": does not name its run; nothing was planned"};
   if (run->merged_by == "gpus") return Error{recorded.name + ": is merged from types of GPU already"};
   std::set<std::string> found;
   for (const DeviceInfo& device : run->devices) {
@@ -204,16 +204,16 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
   for (const RunPart& part : run.parts) {
     if (part.verdict != "missing") continue;
     all_there = false;
-    merged.Add(0, FindingReported{{},
-                                  HarnessFinding("part-missing", "there is no run on " + part.name +
-                                                                     ", which --require names")});
+    merged.Add(0,
+               FindingReported{
+                   {}, HarnessFinding("part-missing", "no run on " + part.name + ", which --require names")});
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].summary.finished || !parts[i].planned())
-      merged.Add(0, FindingReported{
-                        {},
-                        HarnessFinding("part-missing", "the run on " + (*by_type)[i].first + " (" +
-                                                           parts[i].name() + ") did not come to its end")});
+      merged.Add(0,
+                 FindingReported{{},
+                                 HarnessFinding("part-missing", "the run on " + (*by_type)[i].first + " (" +
+                                                                    parts[i].name() + ") did not finish")});
     merged.AddAboutRun(parts[i], (*by_type)[i].first);
   }
   AddPlan(parts, *by_type, &merged);

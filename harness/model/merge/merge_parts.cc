@@ -121,15 +121,14 @@ Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
   for (const RecordedRun& one : recorded) {
     if (!one.unknown_events.empty())
       return Error{one.name + ": has events of the type " + Join(one.unknown_events, ", ") +
-                   ", which this cudnn-ci does not know and a merge would lose; merge with the "
-                   "version that wrote it"};
+                   ", which this cudnn-ci does not know and would lose in a merge; merge with the version "
+                   "that wrote it"};
     Fold fold;
     for (const Event& event : one.events) fold.Apply(event);
-    if (!fold.summary().run)
-      return Error{one.name + ": does not say which run it is of; nothing was planned"};
+    if (!fold.summary().run) return Error{one.name + ": does not name its run; nothing was planned"};
     parts.push_back({&one, std::move(*fold.mutable_summary())});
   }
-  if (parts.empty()) return Error{"there is no journal to merge"};
+  if (parts.empty()) return Error{"no journal to merge"};
   return parts;
 }
 
@@ -149,10 +148,9 @@ Status CheckSameImage(const Part& a, const Part& b) {
   const bool planned = a.planned() && b.planned();
   if (planned && PluginFiles(x) != PluginFiles(y)) return Error{both + "were made with different plugins"};
   if (x.compatibility.sha256 != y.compatibility.sha256)
-    return Error{both + "were judged by different tables of version facts: sha256 " +
-                 Beginning(x.compatibility.sha256, 16) + " and " + Beginning(y.compatibility.sha256, 16)};
-  if (Contents(x.knowledge) != Contents(y.knowledge))
-    return Error{both + "were judged by different files of knowledge"};
+    return Error{both + "used different version tables: sha256 " + Beginning(x.compatibility.sha256, 16) +
+                 " and " + Beginning(y.compatibility.sha256, 16)};
+  if (Contents(x.knowledge) != Contents(y.knowledge)) return Error{both + "used different knowledge files"};
   if (planned && SubjectNames(x) != SubjectNames(y)) return Error{both + "have different subjects"};
   const std::string fact = DifferentImageFact(a, b);
   return fact.empty() ? Status() : Error{both + fact};
@@ -171,9 +169,8 @@ Status CheckSameDay(const std::vector<RecordedRun>& recorded) {
     if (!last || one.first > last->first) last = &one;
   }
   if (!first || last->first - first->first <= kMostApart) return {};
-  return Error{
-      first->second + " and " + last->second +
-      " are more than a day apart, and nobody said that they judged the same image; give --subject-image"};
+  return Error{first->second + " and " + last->second +
+               " are more than a day apart, and may be of different images; give --subject-image"};
 }
 
 Status CheckSameRun(const Part& a, const Part& b) {

@@ -70,8 +70,8 @@ class Rules {
                                 first->second + "; remove one of them");
     }
     if (!IsName(plugin.name, '_') || Stem(plugin.path) != plugin.name) {
-      Report(plugin,
-             "the plugin names itself " + Quote(plugin.name) + ", not after its file; rename one of them");
+      Report(plugin, "the plugin's name is " + Quote(plugin.name) +
+                         ", which differs from its file's; rename one of them");
     }
     if (!IsPluginVersion(plugin.version)) {
       Report(plugin, "the plugin's version " + Quote(plugin.version) + " is not MAJOR.MINOR.PATCH");
@@ -96,7 +96,7 @@ class Rules {
     RequireNew(plugin, "check", check.name, &checks_);
     for (const std::string& name : check.prerequisites) {
       if (catalog_.FindCheck(name) || !input_.BrokenStem(name).empty()) continue;
-      Report(plugin, check.name + " requires " + Quote(name) + ", a check no plugin has" +
+      Report(plugin, check.name + " requires " + Quote(name) + ", a check that no plugin has" +
                          Hint(name, catalog_.CheckNames()));
     }
     std::set<std::string> names;
@@ -111,7 +111,7 @@ class Rules {
     if (param.name == "subject" || param.name == "name") {
       Report(plugin, what + ", a word that case ids use otherwise; rename it");
     }
-    if (param.min_i64 > param.max_i64) Report(plugin, what + " whose least value is above its greatest");
+    if (param.min_i64 > param.max_i64) Report(plugin, what + " with a minimum above its maximum");
     std::set<std::string> fields;
     for (const ParamInfo& field : param.fields) CheckParam(plugin, check, field, &fields);
     if (!param.default_json) return;

@@ -188,8 +188,8 @@ void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
     for (const size_t p : c.prerequisites) rests_on_driver[i] = rests_on_driver[i] || rests_on_driver[p];
     const bool uses_device = c.devices == Devices::kOne || c.devices == Devices::kAll;
     if (!uses_device || rests_on_driver[i] || c.predetermined) continue;
-    c.predetermined = Errored{ErrorKind::kDeviceLost, "there is no device: " + why};
-    c.findings.push_back(HarnessFinding("device-lost", "there is no device: " + why));
+    c.predetermined = Errored{ErrorKind::kDeviceLost, "no device: " + why};
+    c.findings.push_back(HarnessFinding("device-lost", "no device: " + why));
   }
 }
 

@@ -42,7 +42,7 @@ bool Expander::CheckSize(const Entry& entry, const std::vector<Bound>& fixed, co
   if (place == nullptr) place = Find(entry.axes, largest->name);
   AddProblem(problems_, place == nullptr ? entry.position : place->position,
              "the parameters of a case of this entry take " + std::to_string(bytes) +
-                 " bytes, more than the " + std::to_string(kMaxParamBytes) + " that a worker can be told; " +
+                 " bytes, more than the " + std::to_string(kMaxParamBytes) + " that a worker accepts; " +
                  Quote(largest->name) + " is the largest");
   return false;
 }
@@ -189,12 +189,11 @@ void Expander::AddCase(Case c, const Entry* entry) {
   if (entry == nullptr || !clashes_.emplace(std::make_pair(first, c.planned.entry), true).second) return;
   const std::string what = "the case " + Quote(c.planned.ref.id);
   if (first == c.planned.entry) {
-    AddProblem(problems_, entry->position, what + " comes twice of this entry; an axis lists a value twice");
+    AddProblem(problems_, entry->position, what + " occurs twice in this entry; an axis lists a value twice");
   } else {
     const Position& other = input_.matrix.entries[static_cast<size_t>(first)].position;
-    AddProblem(
-        problems_, entry->position,
-        what + " is made by the entry at " + ToString(other) + " already; give one of them a \"name\"");
+    AddProblem(problems_, entry->position,
+               what + " is also made by the entry at " + ToString(other) + "; give one of them a \"name\"");
   }
 }
 

@@ -162,9 +162,9 @@ bool Expander::RequireIdText(const Bound& bound, const Json& json, bool is_axis,
   if (!bound.id_text.empty() || (!is_axis && !entry.name.empty())) return true;
   AddProblem(problems_, json.position,
              "this value of " + Quote(bound.name) +
-                 " cannot stand in a case id, which holds letters, digits, \"_\", \".\" and \"+\"; " +
-                 (is_axis ? "make an entry for each such value, each with a \"name\""
-                          : "give the entry a \"name\" that stands for it"));
+                 " is not allowed in a case id, which has letters, digits, \"_\", \".\" and \"+\"; " +
+                 (is_axis ? "write an entry for each such value, each with a \"name\""
+                          : "give the entry a \"name\" instead"));
   return false;
 }
 
@@ -268,7 +268,7 @@ bool Expander::AddPulledIn(const CheckInfo& check, const std::string& subject, c
     AddProblem(problems_, {input_.PluginPath(check.plugin), 0, 0},
                "the default parameters of " + check.name + " take " + std::to_string(bytes) +
                    " bytes, more than the " + std::to_string(kMaxParamBytes) +
-                   " that a worker can be told; repair the plugin");
+                   " that a worker accepts; repair the plugin");
     return false;
   }
   c.planned.ref.id = CaseId(check.name, c.planned.params, subject, "");

@@ -60,9 +60,9 @@ std::string Remedy(const Catalog& catalog, const std::string& key) {
       if (Declares(&check, key)) judges.push_back("{ \"check\": " + Quote(check.name) + " }");
     }
   }
-  if (judges.empty()) return "no plugin has a check that judges it; take the promise out, or add the plugin";
+  if (judges.empty()) return "no plugin has a check that tests it; remove the promise, or add the plugin";
   return "add " + Join(judges, " or ") +
-         " to \"checks\", required and without \"allow_skip\", or take the promise out";
+         " to \"checks\", required and without \"allow_skip\", or remove the promise";
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::
     });
     if (unjudged.empty()) continue;
     AddProblem(problems, position,
-               Quote(key) + " is promised, and no required check of the matrix judges it" +
+               Quote(key) + " is promised, but no required check of the matrix tests it" +
                    ForSubjects(input, unjudged) + ": " + Remedy(input.catalog, key));
   }
 }

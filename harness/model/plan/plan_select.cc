@@ -77,15 +77,15 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
     if (const std::string device = forgive ? GoneDevice(ref, known, input.options.devices) : "";
         !device.empty()) {
       AddProblem(problems, {input.matrix.path, 0, 0},
-                 "--rerun-failed: " + id + " did not pass, and this run does not ask " + device +
-                     " about it; run without --rerun-failed, or leave nothing out (--device all)");
+                 "--rerun-failed: " + id + " did not pass, and this run does not repeat it on " + device +
+                     "; run without --rerun-failed, or with --device all");
       continue;
     }
     if (forgive) {
       AddProblem(problems, {input.matrix.path, 0, 0},
                  "--rerun-failed: " + id +
-                     " did not pass, and it is gone from the plan; run without --rerun-failed, so that the "
-                     "whole new plan is judged");
+                     " did not pass, and is no longer in the plan; run without --rerun-failed to test the "
+                     "whole new plan");
       continue;
     }
     const std::string near = NearestId(id, cases);

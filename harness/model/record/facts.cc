@@ -111,7 +111,7 @@ FactsContradiction FindGpuContradiction(const FactMap& facts) {
   }
   for (const auto& [key, value] : facts)
     if (const std::optional<int64_t> gpu = GpuOfKey(key); gpu && *gpu >= gpus)
-      return {key, key + " speaks of a GPU beyond " + CCI_FACT_GPU_COUNT + ", which is " +
+      return {key, key + " names a GPU beyond " + CCI_FACT_GPU_COUNT + ", which is " +
                        (facts.count(CCI_FACT_GPU_COUNT) ? std::to_string(gpus) : "not told")};
   return {};
 }

@@ -72,73 +72,74 @@ struct NoticeText {
 inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kOther, "other", "{text}"},
     {NoticeCode::kAutoTaken, "auto-taken",
-     "no matrix was named: {matrix} is taken ({because}), and {judged} is judged; cudnn-ci init writes one that "
-     "promises what is here"},
+     "no matrix was named: {matrix} was chosen ({because}), and {judged} is tested; cudnn-ci init writes a "
+     "matrix that promises what this image has"},
     {NoticeCode::kVersionNotPromised, "version-not-promised",
-     "{key} is not promised by the matrix: {what}'s version is not gated"},
+     "the matrix does not promise {key}: the version of {what} is not tested"},
     {NoticeCode::kPromiseNotJudged, "promise-not-judged",
-     "{key} {range} is promised, and no required check of this selection judges it"
-     "{\"subjects: for the subject}: it is not gated"},
+     "{key} {range} is promised, but no required check of this selection tests it{\"subjects: for the "
+     "subject}"},
     {NoticeCode::kGpuNotUsed, "gpu-not-used",
-     "{gpu} ({model}) is visible and was not used; --device all judges every GPU"},
+     "{gpu} ({model}) is visible but was not used; --device all tests every GPU"},
     {NoticeCode::kCudnnNotUsed, "cudnn-not-used",
-     "cuDNN {version|of unknown version} at {path} ({origin}) is used by no subject; a subject "
-     "{\"subject} judges it"},
+     "no subject uses cuDNN {version|of unknown version} at {path} ({origin}); a subject {\"subject} tests "
+     "it"},
     {NoticeCode::kCudnnOfPackagesNotUsed, "cudnn-not-used",
-     "cuDNN {version|of unknown version} at {path} ({origin}) is used by no subject; a subject "
-     "\"python:PATH\", the interpreter of these packages, judges it"},
+     "no subject uses cuDNN {version|of unknown version} at {path} ({origin}); a subject \"python:PATH\" "
+     "with the interpreter of these packages tests it"},
     {NoticeCode::kEnvironmentNotJudged, "environment-not-judged",
-     "the Python environment {prefix} uses a GPU ({example}) and is not judged; a subject {\"subject} judges "
+     "the Python environment {prefix} uses a GPU ({example}) but is not tested; a subject {\"subject} tests "
      "it"},
     {NoticeCode::kProgramNotJudged, "program-not-judged",
-     "{path} uses a GPU ({example}) and is not judged; a subject {\"subject} judges it"},
+     "{path} uses a GPU ({example}) but is not tested; a subject {\"subject} tests it"},
     {NoticeCode::kEnvironmentIdle, "environment-idle",
-     "the Python environment of {interpreter} is activated, and holds neither a library of CUDA nor device "
-     "code: it is not judged"},
+     "the Python environment of {interpreter} is active but has neither a CUDA library nor device code: it "
+     "is not tested"},
     {NoticeCode::kPromiseNotHeld, "promise-not-held",
-     "{key} is not judged for {subject}: it has no {what}, and nothing in it asks the loader for one"},
+     "{key} is not tested for {subject}: it has no {what}, and nothing in it needs one"},
     {NoticeCode::kSpeedNotCompared, "speed-not-compared",
-     "speed of {cases:case} held to the baseline, not compared: {why}"},
+     "the speed of {cases:case} was not compared with the baseline: {why}"},
     {NoticeCode::kFilesNotInSbom, "files-not-in-sbom",
-     "the image itself: {path} lists packages and their versions, no file of them was looked at"},
+     "the image itself: {path} lists packages and their versions; no file was tested"},
     {NoticeCode::kChecksNotInSbom, "checks-not-in-sbom", "not covered by a bill of materials: {checks}"},
     {NoticeCode::kWaiverWithoutCase, "waiver-without-case",
      "{place}: the waiver for {\"pattern} matches no case"},
     {NoticeCode::kWaiverWithoutFinding, "waiver-without-finding",
-     "{place}: the waiver names the finding {\"finding}, which nobody declares{\"near?; did you mean |?}"},
+     "{place}: the waiver names the finding {\"finding}, which no plugin declares{\"near?; did you mean |?}"},
     {NoticeCode::kWaiverBlame, "waiver-blame",
      "{place}: the waiver names the finding {\"finding}, which is never reported with that blame; it is "
      "{\"declared}"},
     {NoticeCode::kWaiversCut, "waivers-cut", "and {count} more such warnings about waivers"},
     {NoticeCode::kCaseGone, "case-gone", "{text}"},  // in records of 0.1.0
     {NoticeCode::kNoVersionTable, "no-version-table",
-     "{path} is missing: versions are judged without a table; repair the installation"},
+     "{path} is missing: versions are tested without the version table; repair the installation"},
     {NoticeCode::kKnowledgeReplaced, "knowledge-replaced",
-     "{path} ({as_of}) replaces what {earlier} ({earlier_as_of}) says of {rows}"},
+     "{path} ({as_of}) replaces {earlier} ({earlier_as_of}) for {rows}"},
     {NoticeCode::kKnowledgeOutdated, "knowledge-outdated",
-     "{path} ({as_of}) is older than {earlier} ({earlier_as_of}), which holds for {rows}"},
+     "{path} ({as_of}) is older than {earlier} ({earlier_as_of}), which is used for {rows}"},
     {NoticeCode::kKnowledgeNotTaken, "knowledge-not-taken",
-     "{path} says of {rows} what only the files that come with cudnn-ci may say: not taken"},
+     "{path} has {rows}, which only the files that come with cudnn-ci may have: ignored"},
     {NoticeCode::kVariableRemoved, "variable-removed",
-     "{variable} is set, with which no program runs: taken out of every process's environment"},
-    {NoticeCode::kPluginWritable, "plugin-writable", "{path} is writable by others: chmod go-w it"},
+     "{variable} is set, which stops every program from starting: it was removed from the environment of "
+     "every process"},
+    {NoticeCode::kPluginWritable, "plugin-writable", "{path} is writable by others: run chmod go-w on it"},
     {NoticeCode::kPluginOwner, "plugin-owner",
      "{path} is owned by user {owner}, neither root nor user {user}"},
     {NoticeCode::kSubjectsFound, "subjects-found",
-     "the matrix names no subjects and the loader finds no cuDNN with a CUDA runtime; judged: {judged}. This "
-     "line in a matrix of your own keeps it so: {line}"},
+     "the matrix names no subjects, and the loader finds no cuDNN with a CUDA runtime; tested: {judged}. To "
+     "keep it so, put this line into your matrix: {line}"},
     {NoticeCode::kEnvironmentsCut, "environments-cut",
-     "\"subjects\": \"auto\": {found} Python environments and programs use a GPU, of which {judged} are judged; "
-     "name those that count"},
+     "\"subjects\": \"auto\": {found} Python environments and programs use a GPU, but only {judged} are "
+     "tested; name those that matter"},
     {NoticeCode::kEnvironmentsNotSearched, "environments-cut",
-     "\"subjects\": \"auto\": the image holds more folders than are looked at; name the subjects that count"},
+     "\"subjects\": \"auto\": the image has more folders than are searched; name the subjects that matter"},
     {NoticeCode::kFolderNotSearched, "subject-cut",
-     "subject {subject}: {folder} is not searched: its name holds a separator, or more folders belong to the "
-     "subject than fit"},
+     "subject {subject}: {folder} is not searched: its name has a separator, or the subject has too many "
+     "folders"},
     {NoticeCode::kSubjectTooLarge, "subject-cut",
-     "subject {subject}: its folders hold more entries than are looked at"},
+     "subject {subject}: its folders have more entries than are searched"},
     {NoticeCode::kImageUnidentified, "image-unidentified",
-     "the image is unidentified: nobody knows whether all parts judged the same one; give --subject-image"},
+     "the image is unidentified, so the parts may have tested different images; give --subject-image"},
     {NoticeCode::kDriversDiffer, "drivers-differ", "the shards ran with different drivers: {drivers}"},
     {NoticeCode::kFiltered, "filtered", "filtered"},
     {NoticeCode::kShard, "shard", "shard {index}/{count}"},
@@ -146,7 +147,7 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kStaticStage, "static-stage", "static stage"},
     {NoticeCode::kWithoutDisturb, "without-disturb", "without --disturb ({checks})"},
     {NoticeCode::kIsolationNone, "isolation-none", "isolation none"},
-    {NoticeCode::kRerun, "rerun", "rerun of what did not pass"},
+    {NoticeCode::kRerun, "rerun", "rerun of the cases that did not pass"},
     {NoticeCode::kSbom, "sbom", "bill of materials"},
 };
 

@@ -44,7 +44,7 @@ bool ReadCell(const Node& node, TableCell* cell) {
 
 // Why it is none; empty: it was read.
 std::string ReadRow(const Node& node, size_t columns, TableRow* row) {
-  if (!node.is_array() || node.size() != columns) return "a row is no list with a cell for each column";
+  if (!node.is_array() || node.size() != columns) return "a row is not a list with a cell for each column";
   for (const Node& cell : node)
     if (!ReadCell(cell, &row->cells.emplace_back()))
       return "a cell is neither a text nor {\"text\", \"state\"} with a state that is known";
@@ -79,14 +79,14 @@ Result<AttachedTable> ParseTable(const std::string& text) {
   if (const Node* title = Member(top, "title", Node::value_t::string)) table.title = TextOf(*title);
   const Node* columns = Member(top, "columns", Node::value_t::array);
   if (columns == nullptr || columns->empty() || columns->size() > kMostTableColumns)
-    return Error{"\"columns\" is no list of 1 to 32 texts"};
+    return Error{"\"columns\" is not a list of 1 to 32 texts"};
   for (const Node& column : *columns) {
-    if (!column.is_string()) return Error{"\"columns\" is no list of 1 to 32 texts"};
+    if (!column.is_string()) return Error{"\"columns\" is not a list of 1 to 32 texts"};
     table.columns.push_back(TextOf(column));
   }
   const Node* rows = Member(top, "rows", Node::value_t::array);
   if (rows == nullptr || rows->size() > kMostTableRows)
-    return Error{"\"rows\" is no list of at most 1000 rows"};
+    return Error{"\"rows\" is not a list of at most 1000 rows"};
   for (const Node& row : *rows) {
     const std::string problem = ReadRow(row, table.columns.size(), &table.rows.emplace_back());
     if (!problem.empty()) return Error{problem};

@@ -100,7 +100,7 @@ std::optional<VersionRange> ParseRange(const std::string& text, std::string* err
     const std::string op = OperatorOf(word);
     const std::string number = word.substr(std::min(word.find_first_not_of("<>=!~^"), word.size()));
     if (!op.empty() && op != ">=" && op != ">" && op != "<=" && op != "<" && op != "=" && op != "!=") {
-      *error = "\"" + op + "\" in \"" + word + "\" is no operator; use >=, >, <=, <, ==, = or !=";
+      *error = "\"" + op + "\" in \"" + word + "\" is not an operator; use >=, >, <=, <, ==, = or !=";
       return std::nullopt;
     }
     if (number.empty()) {

@@ -29,9 +29,9 @@ bool HarnessSaid(const CaseRecord& record, const std::string& slug) {
 
 Finding FindingOfPass(const CaseRecord& record) {
   if (HasFlag(record, Flag::kOrderDependent)) {
-    return HarnessFinding("order-dependent", "failed beside other cases and passed alone");
+    return HarnessFinding("order-dependent", "failed in a shared process and passed alone");
   }
-  return HarnessFinding("flaky", "failed, then passed when it was run again");
+  return HarnessFinding("flaky", "failed, then passed when it was repeated");
 }
 
 std::string FailureText(const CaseRecord& record) {

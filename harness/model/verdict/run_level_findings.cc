@@ -123,7 +123,7 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
   for (size_t i = 0; i < expired.size(); ++i) {
     // Red even where nothing fails any more: what nobody looks after does not stay in the contract.
     const std::string now =
-        first[i] ? DisplayId(first[i]->plan.ref) + " still fails" : "nothing fails that it covers";
+        first[i] ? DisplayId(first[i]->plan.ref) + " still fails" : "nothing that it covers fails";
     out->push_back(HarnessFinding(
         "waiver-expired", "the waiver of " + FindingName(*expired[i]) + " in " + expired[i]->case_pattern +
                               " by " + expired[i]->owner + " ended on " + expired[i]->expires + "; " + now));
@@ -135,7 +135,7 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
 std::vector<Finding> RunLevelFindings(const Summary& summary) {
   std::vector<Finding> findings;
   if (summary.plan_end && summary.cases.empty() && summary.plan_end->count == 0) {
-    findings.push_back(HarnessFinding("nothing-selected", "the plan holds no case"));
+    findings.push_back(HarnessFinding("nothing-selected", "the plan has no case"));
   }
   AddNoEngine(summary, &findings);
   AddExpiredWaivers(summary, &findings);

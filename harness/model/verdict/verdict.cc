@@ -19,12 +19,12 @@ constexpr const char* kRetries[] = {"not-needed", "useless", "elsewhere", "once-
 
 // What cudnn-ci or a plugin is at fault for and what is no bug to be reported: what has to be done first.
 constexpr std::pair<const char*, const char*> kRepairs[] = {
-    {"report-not-written",
-     "a report could not be written; make room for it, or choose another folder, first"},
-    {"plugin-load", "a plugin cannot be loaded; repair or remove its file first"},
-    {"plugin-invalid", "a plugin's declarations cannot be used; repair or remove its file first"},
-    {"loader-missing", "this cudnn-ci is for another processor than the image; take the one for the image's"},
-    {"libc-unfit", "this cudnn-ci was built for a newer glibc; take one that ci/bundle has built"}};
+    {"report-not-written", "a report could not be written; first make room for it, or choose another folder"},
+    {"plugin-load", "a plugin cannot be loaded; first repair or remove its file"},
+    {"plugin-invalid", "a plugin's declarations are invalid; first repair or remove its file"},
+    {"loader-missing",
+     "this cudnn-ci is for another processor than the image; use the one for the image's processor"},
+    {"libc-unfit", "this cudnn-ci was built for a newer glibc; use one that ci/bundle built"}};
 
 // One error that counts, with its place for the choice of the root cause.
 struct CountedError {
@@ -141,7 +141,7 @@ std::string NotRunText(const Summary& summary) {
   if (!summary.plan_end) return "the run ended before the plan was complete";
   if (!summary.finished) return "the run did not finish";
   if (summary.plan_end->count != static_cast<int64_t>(summary.cases.size())) {
-    return "the record holds " + std::to_string(summary.cases.size()) + " of " +
+    return "the record has " + std::to_string(summary.cases.size()) + " of " +
            std::to_string(summary.plan_end->count) + " planned cases";
   }
   return std::to_string(Count(summary).not_run) + " planned cases were not run" +
@@ -158,11 +158,11 @@ std::optional<Finding> LastResort(const Summary& summary, bool complete) {
   const RequiredTotals required = CountRequired(summary);
   const Totals totals = Count(summary);
   if (totals.passed + totals.waived == 0) {
-    return HarnessFinding("nothing-selected", "no case passed: nothing was shown to work");
+    return HarnessFinding("nothing-selected", "no case passed, so nothing is known to work");
   }
   if (required.planned > 0 && required.passed + required.waived == 0) {
     return HarnessFinding("nothing-selected", "none of the " + std::to_string(required.planned) +
-                                                  " required cases passed: nothing was shown to work");
+                                                  " required cases passed, so nothing is known to work");
   }
   return std::nullopt;
 }
@@ -217,13 +217,13 @@ std::string RetryText(const Summary& summary, const Verdict& verdict) {
     case Retry::kNotNeeded:
       return "not needed";
     case Retry::kElsewhere:
-      return "yes, on another runner: this one is at fault, the image is not judged";
+      return "yes, on another runner: this one is at fault, and the image was not tested";
     case Retry::kOnceElsewhere:
       return "yes, once, on another runner: if it repeats, the image is at fault";
     case Retry::kAgain:
       return "yes: the run was interrupted" +
              (summary.cancelled ? " by " + TextOf(*summary.cancelled) : std::string()) +
-             " and judged nothing as a whole";
+             " and has no verdict";
     case Retry::kUseless:
       break;
   }

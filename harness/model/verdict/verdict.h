@@ -37,7 +37,7 @@ struct Verdict {
   Retry retry = Retry::kOnceElsewhere;
 };
 
-// The same for people: "yes, on another runner: this one is at fault, the image is not judged".
+// The same for people: "yes, on another runner: this one is at fault, and the image was not tested".
 std::string RetryText(const Summary& summary, const Verdict& verdict);
 
 // What became of the required cases. What is in no counter but `planned` is red or did not run.

@@ -115,14 +115,14 @@ void PutExtension(JsonText* out, const Summary& summary, const Verdict& verdict,
 
 std::string WhyNoStatement(const Summary& summary, const Verdict& verdict) {
   if (!summary.run || !verdict.complete || verdict.kind == VerdictKind::kInterrupted)
-    return "the run did not come to its end";
+    return "the run did not finish";
   const RunStarted& run = *summary.run;
-  if (run.report_only) return "the run does not gate (--report-only)";
+  if (run.report_only) return "the run is not gating (--report-only)";
   if (!run.partial.empty()) return "the run is partial: " + PartialText(run.partial);
-  if (!IsImageByDigest(run.image)) return "nobody said which image it is (--subject-image NAME@DIGEST)";
+  if (!IsImageByDigest(run.image)) return "the image is unidentified: give --subject-image NAME@DIGEST";
   if (verdict.kind == VerdictKind::kPassed) return "";
   if (verdict.kind == VerdictKind::kFailed && verdict.blame == Blame::kImage) return "";
-  return std::string("the image is not judged, blame: ") + Name(verdict.blame);
+  return std::string("the image was not tested, blame: ") + Name(verdict.blame);
 }
 
 std::string RenderStatement(const Summary& summary, const Verdict& verdict) {

@@ -109,7 +109,7 @@ void AddSubjects(const Inventory& inventory, Section* section) {
     else
       row += "CUDA runtime " + Shown(view.toolkit_version);
     row += view.cudnn_path.empty() ? ", no cuDNN" : ", cuDNN " + Cudnn(view.cudnn_version, view.cudnn_cuda);
-    if (some_judged && !view.judged) row += "; not judged";
+    if (some_judged && !view.judged) row += "; not tested";
     section->Row(row);
   }
 }
@@ -131,7 +131,7 @@ void AddCudnn(const Inventory& inventory, Section* section) {
     std::string row = Cudnn(copy.version, copy.cuda) + " in " + Shown(FolderOf(copy.path)) +
                       (copy.origin.empty() ? "" : " (" + Shown(copy.origin) + ")") + ": ";
     row += copy.used_by.empty() ? "no subject uses it" : "used by " + Names(copy.used_by);
-    if (copy.used_by.empty() || (some_gated && !copy.gated)) row += ", not gated";
+    if (copy.used_by.empty() || (some_gated && !copy.gated)) row += ", not tested";
     section->Row(row);
   }
 }
@@ -149,7 +149,7 @@ std::string CudnnOf(const PythonEnvironment& environment, const Inventory& inven
     const bool own = FolderOf(view.cudnn_path) == environment.cudnn;
     if (own || environment.cudnn.empty()) break;
     return "cuDNN " + Cudnn(view.cudnn_version, view.cudnn_cuda) + " in " + Shown(FolderOf(view.cudnn_path)) +
-           ", in the place of its own";
+           ", instead of its own";
   }
   if (environment.cudnn.empty()) {
     for (const SubjectView& view : inventory.subjects)
@@ -200,12 +200,12 @@ void AddChoice(const AutoChoice& choice, Section* section) {
     section->Row("chooses no matrix: " + CleanLine(choice.problem, 1000));
     return;
   }
-  section->Row("would take " + Shown(choice.MatrixName()) + " (" + Shown(choice.because) + ") and judge " +
+  section->Row("would take " + Shown(choice.MatrixName()) + " (" + Shown(choice.because) + ") and test " +
                CleanLine(choice.Judged(), 1000));
   // A matrix that comes with cudnn-ci means what the loader finds.
   section->Row(!choice.candidates.empty() ? "cudnn-ci init writes a matrix of them"
                                           : "cudnn-ci facts --matrix " + Shown(choice.MatrixName()) +
-                                                " sets its promises beside what is found");
+                                                " shows its promises beside the facts");
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ std::string FactsScreen(const Inventory& inventory, const FactsScreenOptions& op
   section(
       "variables",
       [&](Section* rows) {
-        if (inventory.variables.empty()) rows->Row("none of those that matter is set");
+        if (inventory.variables.empty()) rows->Row("none that matters is set");
         for (const auto& [name, value] : inventory.variables) rows->Row(Shown(name) + "=" + Shown(value));
       },
       kMostVariables);

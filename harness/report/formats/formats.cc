@@ -40,12 +40,13 @@ std::unique_ptr<Reporter> MakeAttestation(const std::string& path, const ReportS
 
 const std::vector<ReportFormat>& ReportFormats() {
   static const std::vector<ReportFormat> kFormats = {
-      {"junit", "JUnit XML to this file", "junit.xml", true, false, kInMarkup, MakeJunit},
-      {"json", "report.json to this file", "report.json", false, false, kInJson, MakeJson},
-      {"html", "report.html to this file", "report.html", false, true, kInMarkup, MakeHtml},
-      {"summary", "a summary in Markdown to this file", nullptr, false, false, kInText, MakeSummary},
-      {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
-       nullptr, false, false, kInJson, MakeAttestation},
+      {"junit", "write the JUnit XML to this file", "junit.xml", true, false, kInMarkup, MakeJunit},
+      {"json", "write report.json to this file", "report.json", false, false, kInJson, MakeJson},
+      {"html", "write report.html to this file", "report.html", false, true, kInMarkup, MakeHtml},
+      {"summary", "write a Markdown summary to this file", nullptr, false, false, kInText, MakeSummary},
+      {kAttestationFormat,
+       "write an in-toto statement with the verdict on the image's digest, ready to be signed", nullptr,
+       false, false, kInJson, MakeAttestation},
   };
   return kFormats;
 }

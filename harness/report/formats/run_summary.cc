@@ -23,12 +23,12 @@ constexpr size_t kMaxTableRows = 20;
 std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
 
 std::string CountsText(const Totals& t) {
-  std::string judged = Counted(t.passed, "passed");
-  if (t.failed) judged += ", " + Counted(t.failed, "failed");
-  if (t.errored) judged += ", " + Counted(t.errored, "errored");
-  if (t.waived) judged += ", of which " + Counted(t.waived, "waived");
-  std::string text = Counted(t.planned, "planned: ") + Counted(t.passed + t.failed + t.errored, "judged") +
-                     " (" + judged + ")";
+  std::string ran = Counted(t.passed, "passed");
+  if (t.failed) ran += ", " + Counted(t.failed, "failed");
+  if (t.errored) ran += ", " + Counted(t.errored, "errored");
+  if (t.waived) ran += "; " + Counted(t.waived, "of these waived");
+  std::string text =
+      Counted(t.planned, "planned: ") + Counted(t.passed + t.failed + t.errored, "run") + " (" + ran + ")";
   if (t.blocked) text += ", " + Counted(t.blocked, "blocked");
   if (t.skipped) text += ", " + Counted(t.skipped, "skipped");
   if (t.not_run) text += ", " + Counted(t.not_run, "not run");

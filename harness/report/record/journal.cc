@@ -55,7 +55,7 @@ class LineReader {
     if (unknown) *unknown = std::move(unknown_);
     if (events_.empty()) return Error{name_ + ": holds no whole line; nothing was recorded"};
     if (!KeepsItsWord())
-      return Error{name_ + ": the token at its end is not the one whose SHA-256 stands at its beginning"};
+      return Error{name_ + ": the token at its end does not match the SHA-256 at its beginning"};
     if (!pending_.empty() && std::holds_alternative<RunFinished>(events_.back().body))
       return Error{name_ + ":" + std::to_string(line_ + 1) + ": a torn line behind the end of the run"};
     return std::move(events_);

@@ -209,7 +209,7 @@ Result<ReportedRun> ReadReport(const std::string& path) {
   if (!report.is_object() || !(Member(report, "schema") == kReportSchema))
     return Error{path + ": is neither a journal nor a report.json of this version (" + kReportSchema + ")"};
   if (!Member(report, "cases").is_array() || !Member(report, "exit_code").is_number_integer())
-    return Error{path + ": is no whole report"};
+    return Error{path + ": is not a whole report"};
   try {
     return ReportFold().Read(report);
   } catch (const DecodeError& e) {

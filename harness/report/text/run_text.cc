@@ -19,8 +19,7 @@ std::string PassedText(const Summary& summary) {
   if (required.planned == 0)
     return "no case is required; " + Counted(Count(summary).passed, "optional passed");
   if (required.passed == required.planned) return "every required case passed";
-  std::string text =
-      "of " + Counted(required.planned, "required cases ") + Counted(required.passed, "passed");
+  std::string text = Counted(required.passed, "of ") + Counted(required.planned, "required cases passed");
   if (required.left_out > 0) text += ", " + Counted(required.left_out, "left out as the matrix allows");
   if (required.waived > 0) text += ", " + Counted(required.waived, "failed and waived");
   return text;
@@ -84,7 +83,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
     judged.emplace_back(
         "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
   }
-  if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
+  if (run.devices.empty()) judged.emplace_back("gpu", "none found");
   const std::string drivers = DriversOfParts(run);
   judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
@@ -92,8 +91,8 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
     judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + Beginning(table.sha256, 16));
   if (summary.workers_per_gpu > 1)
-    judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
-                                     " warm workers used at a time");
+    judged.emplace_back("times", "measured while up to " + std::to_string(summary.workers_per_gpu) +
+                                     " warm workers shared a GPU");
   for (auto& line : ForeignKnowledge(run)) judged.push_back(std::move(line));
   for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
   for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
@@ -107,14 +106,14 @@ std::string Headline(const Summary& summary, const Verdict& verdict) {
     case VerdictKind::kNotGated:
       return "NOT GATED: the matrix is at fault";
     case VerdictKind::kInconclusive:
-      return verdict.complete ? "INCONCLUSIVE: whose fault it is cannot be told"
-                              : "INCONCLUSIVE: the run did not judge every case";
+      return verdict.complete ? "INCONCLUSIVE: the fault could not be attributed"
+                              : "INCONCLUSIVE: the run did not test every case";
     case VerdictKind::kInterrupted:
       return "INTERRUPTED: the run was ended from outside";
     case VerdictKind::kFailed:
       break;
   }
-  if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image is not judged";
+  if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image was not tested";
   return verdict.blame == Blame::kHarness ? "FAILED: cudnn-ci or a plugin is at fault"
                                           : "FAILED: the image is at fault";
 }
@@ -147,7 +146,7 @@ const char* WhoActs(Blame blame) {
     case Blame::kUndetermined:
       break;
   }
-  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
+  return "the owner of the pipeline: this run could not attribute the fault";
 }
 
 }  // namespace cudnn_ci
