@@ -1,5 +1,5 @@
-// The runner, which an interpreter of the image runs: cudnn_ci_runner.py, made part of the plugin when it is
-// built.
+// The runner, which an interpreter of the image runs: cudnn_ci_runner.py and what adapters may import beside
+// it, made part of the plugin when it is built.
 #ifndef CUDNN_CI_PLUGINS_KERNELS_RUNNER_H_
 #define CUDNN_CI_PLUGINS_KERNELS_RUNNER_H_
 
@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// It alone.
+// cudnn_ci_runner.py first.
 const std::vector<ScriptFile>& RunnerFiles();
 
 }  // namespace cudnn_ci

@@ -15,7 +15,8 @@ namespace {
 std::vector<std::string> CachesIn(const std::string& folder) {
   std::vector<std::string> environment;
   for (const char* name : {"TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUPY_CACHE_DIR", "XDG_CACHE_HOME",
-                           "TORCH_EXTENSIONS_DIR"})
+                           "TORCH_EXTENSIONS_DIR", "TVM_FFI_CACHE_DIR", "FLASHINFER_WORKSPACE_BASE",
+                           "CUTE_DSL_CACHE_DIR", "QUACK_CACHE_DIR", "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR"})
     environment.push_back(std::string(name) + "=" + folder + "/cache");
   return environment;
 }
