@@ -149,11 +149,10 @@ TEST_F(WheelTest, CopyThatNoSubjectUsesIsAFactAndNotGated) {
   const std::string facts = r.gate.report["facts"]["system"].dump(), real = fs::canonical(folder_).string();
   EXPECT_THAT(facts, AllOf(HasSubstr("\"" + real + "/libcudnn.so.9\""),
                            HasSubstr("Python package nvidia-cudnn-cu13 9.19.0.56")));
-  const std::string sentence =
-      "cuDNN 9.19.0 at " + real + "/libcudnn.so.9 (Python package nvidia-cudnn-cu13 9.19.0.56) is used by no";
-  EXPECT_THAT(r.gate.report["not_gated"].dump(), HasSubstr(sentence));
+  const std::string copy =
+      "cuDNN 9.19.0 at " + real + "/libcudnn.so.9 (Python package nvidia-cudnn-cu13 9.19.0.56)";
   EXPECT_THAT(r.gate.report["not_gated"].dump(),
-              HasSubstr("a subject \\\"python:PATH\\\", the interpreter of "));
+              AllOf(HasSubstr(copy), HasSubstr("a subject \\\"python:PATH\\\"")));
   fs::create_directories(gate().Path("venv/bin"));
   gate().Write("venv/bin/python3", "");
   fs::permissions(gate().Path("venv/bin/python3"), fs::perms(0755));
@@ -162,7 +161,7 @@ TEST_F(WheelTest, CopyThatNoSubjectUsesIsAFactAndNotGated) {
       HasSubstr("a subject \\\"python:" + fs::canonical(gate().Path("venv")).string() + "/bin/python3"));
   UseSubjects("{\"system\": \"loader\", \"wheel\": \"path:" + folder_ + "\"}");
   r = Check("cudnn.load");
-  EXPECT_THAT(r.gate.report["not_gated"].dump(), ::testing::Not(HasSubstr(sentence)));
+  EXPECT_THAT(r.gate.report["not_gated"].dump(), ::testing::Not(HasSubstr(copy)));
 }
 
 TEST_F(WheelTest, MissingCudnnNamesTheCopy) {
