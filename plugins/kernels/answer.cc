@@ -62,7 +62,7 @@ RunnerResult ResultOf(const json& value) {
 using Reader = std::function<void(const json&, RunnerAnswer*)>;
 
 void ReadPackage(const json& v, RunnerAnswer* a) {
-  constexpr std::size_t kMostPackages = 3000;
+  constexpr std::size_t kMostPackages = 10000;
   if (a->packages.size() < kMostPackages)
     a->packages.push_back({TextOf(v, "name"), TextOf(v, "version"), Member(v, "kernels") == true});
 }
@@ -80,6 +80,7 @@ const std::map<std::string, Reader>& Readers() {
       {"python", [](const json& v, RunnerAnswer* a) { a->python = TextOf(v, "version"); }},
       {"end", [](const json&, RunnerAnswer* a) { a->ended = true; }},
       {"package", ReadPackage},
+      {"cut", [](const json& v, RunnerAnswer* a) { a->cut = Number(v); }},
       {"step", [](const json& v, RunnerAnswer* a) { a->step = CallOf(v); }},
       {"device", ReadDevice},
       {"untraced", [](const json& v, RunnerAnswer* a) { a->untraced = Text(v); }},

@@ -38,7 +38,8 @@ struct RunnerAnswer {
   std::string python;   // "3.11.7"; empty: it did not get that far
   bool ended = false;   // it said that it had come to its end
   std::vector<RunnerPackage> packages;
-  Call step = {-1, 0};  // where it was last; -1: at its import
+  std::int64_t cut = 0;  // packages that nobody asked for and that were not looked at, there were too many
+  Call step = {-1, 0};   // where it was last; -1: at its import
   bool described = false;
   int devices = 0;
   std::string device, built, capability;  // "NVIDIA H200"; of CUDA: "13.0", empty for none; "9.0"

@@ -37,11 +37,15 @@ struct Covered {
     for (const Adapter& adapter : adapters)
       known.insert(known.end(), adapter.distributions.begin(), adapter.distributions.end());
     std::string covered, not_covered;
-    for (const RunnerPackage& package : ListPackages(ctx, python, known, true, p.timeout_s).packages) {
+    const RunnerAnswer look = ListPackages(ctx, python, known, true, p.timeout_s);
+    for (const RunnerPackage& package : look.packages) {
       const std::string why = WhyNot(ctx, adapters, package), name = package.name + " " + package.version;
       std::string& list = why.empty() ? covered : not_covered;
       list += (list.empty() ? "" : ", ") + name + (why.empty() ? "" : " (" + why + ")");
     }
+    if (look.cut > 0)
+      not_covered +=
+          (not_covered.empty() ? "" : ", ") + std::to_string(look.cut) + " packages more, not looked at";
     ctx.Attach("covered.txt", "text/plain", "covered: " + covered + "\nnot covered: " + not_covered + "\n");
     if (!not_covered.empty()) ctx.Finding(kKernelsNotCovered, not_covered);
     if (covered.empty() && not_covered.empty())

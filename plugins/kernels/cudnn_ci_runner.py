@@ -242,36 +242,48 @@ def brings_kernels(distribution):
     return any(str(f).endswith((".so", ".cubin", ".ptx", ".cu")) for f in distribution.files or [])
 
 
+def is_other(name, distribution):
+    """Whether a package that no adapter asks brings kernels; one whose files nobody can tell does not."""
+    try:
+        return not name.startswith("nvidia-") and brings_kernels(distribution)
+    except Exception:
+        return False
+
+
 def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def is_recorded(folder):
+    """Whether a package's folder has a record at all: one without is what another release leaves behind."""
+    return os.path.isfile(folder) or any(os.path.lexists(os.path.join(folder, file)) for file in ("METADATA", "PKG-INFO"))
+
+
 def look(job, answer):
-    """The packages of this interpreter: those that are asked for, and where wanted others that bring kernels."""
+    """The packages of this interpreter: those that are asked for, and where wanted others that bring kernels, of the first MOST_PACKAGES."""
     from importlib import metadata
-    asked, seen, damaged = set(job["look"]), set(), {}
+    asked, seen, damaged, others = set(job["look"]), set(), {}, 0
     for distribution in metadata.distributions():
-        folder = str(getattr(distribution, "_path", ""))
-        owner = normal(os.path.basename(folder).split("-")[0])
+        folder, why = str(getattr(distribution, "_path", "")), "it has no name or no version"
         try:
             name, version = (str(distribution.metadata[key] or "") for key in ("Name", "Version"))
-            if not name or not version:  # as what an older release leaves behind: another may be sound
-                damaged.setdefault(owner, folder + ": it has no name or no version")
-                continue
-            name = normal(name)
-            if name in seen or len(seen) > MOST_PACKAGES:
-                continue
-            kernels = job["others"] and name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
         except Exception as error:
-            if owner not in seen:  # it hides those behind it
-                seen.add(owner)
-                damaged[owner] = "%s: %s" % (folder, words_of(error))
+            name, version, why = "", "", words_of(error)
+        if not name or not version:
+            if is_recorded(folder):
+                damaged.setdefault(normal(os.path.basename(folder).split("-")[0]), folder + ": " + why)
+            continue
+        name = normal(name)
+        if name in seen:
             continue
         seen.add(name)
-        damaged.pop(name, None)
-        if name in asked or kernels:
-            answer.say("package", {"name": clip(name), "version": clip(version), "kernels": kernels})
-    for name in sorted(asked & set(damaged)):
+        others += name not in asked
+        if name not in asked and (not job["others"] or others > MOST_PACKAGES or not is_other(name, distribution)):
+            continue
+        answer.say("package", {"name": clip(name), "version": clip(version), "kernels": name not in asked})
+    if job["others"] and others > MOST_PACKAGES:
+        answer.say("cut", others - MOST_PACKAGES)
+    for name in sorted((asked & set(damaged)) - seen):
         raise RuntimeError("its record cannot be read: " + damaged[name])
 
 

@@ -46,8 +46,12 @@ RunnerAnswer ListPackages(Context& ctx, const std::string& python,
   const std::string folder = ctx.ScratchDir() + "/look";
   RunnerRun run = RunRunner(ctx, python, folder, WriteLookJob(folder, distributions, others), timeout_s);
   if (!Judge(ctx, run.answer.ended && run.end.exit_status == 0, "its packages can be listed",
-             kKernelsPythonUnusable,
-             [&] { return python + " " + HowEnded(run.end) + "; " + LastLine(run.end.output); }))
+             kKernelsPythonUnusable, [&] {
+               const std::string how = run.end.timed_out
+                                           ? "did not list its packages within " + SecondsText(timeout_s)
+                                           : HowEnded(run.end);
+               return python + " " + how + "; " + LastLine(run.end.output);
+             }))
     ctx.Stop();
   return run.answer;
 }

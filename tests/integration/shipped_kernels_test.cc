@@ -173,6 +173,8 @@ TEST_F(Kernels, ADamagedRecordHidesNoOtherPackage) {
   Set("PYTHONPATH", gate().Path("site") + ":" CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/packages");
   EXPECT_EQ(Package("acme").Outcome(), "passed");
   std::filesystem::rename(damaged, mine);
+  EXPECT_EQ(Package("acme").Outcome(), "passed");  // a sound one lies behind it
+  Set("PYTHONPATH", gate().Path("site"));
   const CheckOutcome r = Package("acme");
   EXPECT_THAT(r.Slugs(), ElementsAre("kernels-python-unusable"));
   EXPECT_NE(r.Detail().find(mine + ": "), std::string::npos) << r.Detail();
@@ -183,6 +185,21 @@ TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   EXPECT_THAT(r.AllSlugs(), ElementsAre("kernels-not-covered"));
   EXPECT_EQ(r.Detail(), "other-kernels 0.2 (no adapter)");
+}
+
+// The interpreter is a script here, which says that it got so far and then what it is told to.
+TEST_F(Kernels, ThatCannotAllBeListedAreNotGreen) {
+  const auto say = [this](const std::string& then, const std::string& params) {
+    Interpreter("for answer; do :; done\necho '{\"python\": {\"version\": \"3.11.7\"}}' > \"$answer\"\n" +
+                then);
+    return Check("kernels.covered", params, adapters_);
+  };
+  const CheckOutcome cut = say("printf '{\"cut\": 5}\\n{\"end\": true}\\n' >> \"$answer\"", "");
+  EXPECT_THAT(cut.AllSlugs(), ElementsAre("kernels-not-covered"));
+  EXPECT_EQ(cut.Detail(), "5 packages more, not looked at");
+  const CheckOutcome late = say("exec sleep 60", R"("params": {"timeout_s": 1})");
+  EXPECT_THAT(late.Slugs(), ElementsAre("kernels-python-unusable"));
+  EXPECT_NE(late.Detail().find(" within 1 s"), std::string::npos) << late.Detail();
 }
 
 // The first python3 of PATH may be that of another subject.
