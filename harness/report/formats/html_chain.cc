@@ -1,7 +1,6 @@
 #include "report/formats/html_chain.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <vector>
