@@ -69,6 +69,15 @@ class Messages(unittest.TestCase):
         lines = [*mistakes.LINES.values(), *(["run", *words] for words in LAUNCHES)]
         self.compare("usage.txt", "".join(self.said(words) for words in lines))
 
+    def test_every_section_is_of_a_test(self):
+        """A section [Suite.Test], which that test compares (tests/unit/golden_messages.h), goes with its test."""
+        tests = "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests").rglob("*.cc")))
+        there = {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", tests, re.MULTILINE)}
+        for file in sorted(GOLDEN.glob("*.txt")):
+            for title in re.findall(r"^\[([\w/.]+)\]$", file.read_text(encoding="utf-8"), re.MULTILINE):
+                with self.subTest(file=file.name, section=title):
+                    self.assertIn(".".join(part.split("/")[-1 if at == 0 else 0] for at, part in enumerate(title.split("."))), there)
+
 
 if __name__ == "__main__":
     Messages.program = sys.argv.pop(1)

@@ -8,6 +8,3 @@ cudnn_ci_unit_test(plan_test SOURCES covering_array_test.cc plan_cover_test.cc p
 target_compile_definitions(matrix_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
 cudnn_ci_unit_test(knowledge_test SOURCES knowledge_test.cc LINK CudnnCi::sdk cci_model cudnn_ci_shipped_knowledge)
 target_compile_definitions(knowledge_test PRIVATE CUDNN_CI_FUZZ_SEEDS="${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/knowledge")
-foreach(test matrix_test plan_test notice_test)
-  target_compile_definitions(${test} PRIVATE CUDNN_CI_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-endforeach()
