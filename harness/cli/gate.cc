@@ -325,10 +325,10 @@ bool Gate::Run() {
   r.scratch_dir = session_.scratch_dir();
   r.output_dir = paths_.folder;
   r.isolation = options_.isolation;
-  // A GPU's worker mostly waits: every device may have one.
+  // A GPU's worker mostly waits: every device may have one, and the checks of files have a slot of their own.
   r.processors = AvailableCpus();
   r.processor_quota = HasCpuQuota();
-  r.jobs = options_.jobs > 0 ? options_.jobs : std::max(r.processors, static_cast<int>(devices_.size()));
+  r.jobs = options_.jobs > 0 ? options_.jobs : std::max(r.processors + 1, static_cast<int>(devices_.size()));
   r.workers_per_gpu = WorkersPerGpu();
   if (options_.isolation == Isolation::kNone) r.jobs = 1;
   r.retries = options_.retries;

@@ -79,7 +79,7 @@ TEST_F(Sharing, APluginOfAThirdPartySharesNoProcessWithAnother) {
 TEST_F(Sharing, EachIsToldItsShareAndOneShareIsLeft) {
   const GateResult shared = Gate(Cases("concurrent", 12, "pass"));
   const json measured = shared.Case(Id(0, "pass"))["measurements"];
-  ASSERT_EQ(measured.size(), 3u);
+  ASSERT_EQ(measured.size(), 4u);
   EXPECT_EQ(measured[0]["value"], 10000) << "a third: two workers, and what works beside them";
   EXPECT_GE(measured[1]["value"], 1);
   EXPECT_GT(measured[2]["value"], 0) << "of the host's memory";
@@ -146,6 +146,39 @@ TEST_F(Sharing, WhatIsConfirmedAloneWaitsForEveryWorkerOfItsQueue) {
     if (e["ev"] != "AttemptStarted" || e["mode"] != "confirm") continue;
     EXPECT_TRUE(living.empty()) << e;
   }
+}
+
+// The checks of an image's files take one slot after another where the GPU's workers need all others.
+TEST_F(Sharing, ChecksWithoutADeviceLeaveTheWarmWorkersTheirSlots) {
+  const GateResult result = Gate(Cases("concurrent", 24, "pass") + ", " +
+                                     Entry("fixture.slow", R"("axes": {"ms": [300, 301, 302, 303]})"),
+                                 {"--workers-per-gpu", "3"}, "4");
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  std::set<int64_t> without_device;
+  size_t most = 0;
+  bool open = true;
+  for (const json& e : result.journal) {
+    if (e["ev"] == "WorkerStarted" && e["plugin"] == "fixture" && e.value("device", "").empty())
+      without_device.insert(e["worker"].get<int64_t>());
+    if (e["ev"] == "WorkerEnded") without_device.erase(e["worker"].get<int64_t>());
+    if (e["ev"] == "CaseFinished" && e["id"] == Id(23, "pass")) open = false;
+    if (open) most = std::max(most, without_device.size());
+  }
+  EXPECT_EQ(most, 1u);
+}
+
+// Contexts with one hardware queue begin and end in a third of the time.
+TEST_F(Sharing, WorkersThatShareAGpuOpenOneConnectionUnlessTheUserSaysMore) {
+  const auto connections = [](const GateResult& result) {
+    std::set<double> all;
+    for (const json& e : result.Events("Measurement"))
+      if (e["name"] == "connections") all.insert(e["value"].get<double>());
+    return all;
+  };
+  EXPECT_THAT(connections(Gate(Cases("concurrent", 12, "meet"))), testing::ElementsAre(1));
+  EXPECT_THAT(connections(Gate(Cases("one_worker", 3, "pass"))), testing::ElementsAre(0));
+  run_.Set("CUDA_DEVICE_MAX_CONNECTIONS", "4");
+  EXPECT_THAT(connections(Gate(Cases("concurrent", 12, "meet"))), testing::ElementsAre(4));
 }
 
 // A context ends as slowly as it begins: who has nothing left to do does not wait for the last case.

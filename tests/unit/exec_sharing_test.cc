@@ -29,7 +29,7 @@ SharingRoom Large() {
 }
 
 TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
-  EXPECT_EQ(WarmWorkersThatFit(Large()), 8);
+  EXPECT_EQ(WarmWorkersThatFit(Large()), 10);
   const auto with = [](auto change) {
     SharingRoom room = Large();
     change(room);
@@ -37,10 +37,10 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   };
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 4; }), 3) << "one job is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 6);
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 4; }), 3);
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 6);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 8);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 4; }), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 7);
   EXPECT_EQ(with([](SharingRoom& r) { r.devices = 8; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 27 * kGiB; }), 2) << "one share is left to others";
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 13 * kGiB; }), 1);

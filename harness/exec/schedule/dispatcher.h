@@ -90,7 +90,9 @@ class Dispatcher {
   }
   // What uses no device and nobody waits for begins behind what others wait for: both read files from a cold
   // disk. It takes no slot that a case on a device could need.
-  bool MustComeLater(const CaseQueue& queue) const;
+  bool MustComeLater(const CaseQueue& queue);
+  // The most workers that cases with a device may have at a time, on all devices together; at least one.
+  int SlotsOfDevices();
   bool TakeLease(WorkerSlot* slot);
   void PrewarmOn(const DeviceInfo& device);
   // The next queue's first warm worker, where the one that has the device has little to do.
@@ -138,6 +140,7 @@ class Dispatcher {
   std::map<int64_t, WorkerSlot> slots_;  // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;
+  int slots_of_devices_ = 0;  // 0: not counted yet
   std::string start_failure_, untested_device_;
 };
 

@@ -45,6 +45,11 @@ std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
   return env;
 }
 
+void LimitConnections(std::vector<std::string>* env) {
+  const std::string name = "CUDA_DEVICE_MAX_CONNECTIONS";
+  if (!getenv(name.c_str())) SetVariable(env, name, "1");
+}
+
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
                                            const FactMap* facts) {

@@ -20,8 +20,7 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 constexpr size_t kMostAtOnce = 8;
 
 // Where nobody said how many. Building a plan keeps a processor busy; contexts are made one after the other.
-constexpr int kMostByItself = 8;
-constexpr int kWorkersOfFourProcessors = 3;
+constexpr int kMostByItself = 10;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
 constexpr size_t kCasesEach = 48;  // in the plan, by CaseQueue::work; fewer are done before a context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
@@ -36,10 +35,10 @@ int Times(int64_t all, int64_t each) {
 int WarmWorkersThatFit(const SharingRoom& room) {
   int most = std::min((room.jobs - 1) / room.devices, Times(static_cast<int64_t>(room.cases), 1));
   if (room.asked > 0) return std::clamp(room.asked, 1, std::max(1, most));
-  for (const int limit : {kMostByItself, room.processors * kWorkersOfFourProcessors / 4 / room.devices,
-                          Times(room.device_bytes, kDeviceBytesEach) - 1,
-                          Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
-                          Times(static_cast<int64_t>(room.work), kCasesEach)})
+  for (const int limit :
+       {kMostByItself, room.processors / room.devices, Times(room.device_bytes, kDeviceBytesEach) - 1,
+        Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
+        Times(static_cast<int64_t>(room.work), kCasesEach)})
     most = std::min(most, limit);
   return std::max(1, most);
 }
