@@ -23,37 +23,37 @@ struct Attention {
     s.Param("dtype", &Params::dtype)
         .OneOf({"float16", "bfloat16", "float8_e4m3"})
         .Summary(
-            "type of Q, K, V and O, and of gradients; one of 8 bits has scales, and "
-            "gives the largest magnitudes");
+            "type of Q, K, V, O and their gradients; an 8-bit type has scales, and returns the largest "
+            "magnitudes");
     s.Param("layout", &Params::layout)
         .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d", "thd"})
         .Default("bshd")
         .Summary(
-            "order in memory: batch, heads, sequence, size; batch, sequence, heads, size; with 3, Q, K "
-            "and V are one tensor, and so are their gradients; thd: the sequences of all entries behind one "
-            "another (with padding)");
+            "order in memory: b batch, h heads, s sequence, d head size; with 3, Q, K and V are one tensor, "
+            "and so are their gradients; thd: all sequences follow one another (with mask padding)");
     s.Param("mask", &Params::mask)
         .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias", "bias_causal",
                 "bias_padding"})
         .Default("none")
         .Summary(
-            "which keys a query sees; padding has lengths for each batch entry, a bias is added to the "
-            "scores, alone or beside another mask");
+            "which keys a query sees; padding has sequence lengths for each batch entry; a bias is added to "
+            "the scores, alone or with another mask");
     s.Param("bias", &Params::bias)
         .OneOf({"11ss", "1hss", "b1ss", "bhss"})
         .Default("11ss")
-        .Summary("axes of the bias: b and h are batch and heads, 1 is one for all, ss are queries and keys");
+        .Summary("axes of the bias: b batch, h heads, ss queries and keys; 1 means one for all");
     s.Param("window", &Params::window)
         .Default(kDefaultAttentionWindow)
-        .Summary("keys of a sliding window, the query's own among them");
+        .Summary("keys in a sliding window, including the query's own");
     s.Param("logits", &Params::logits)
         .OneOf({"ordinary", "far_negative", "far_positive"})
         .Default("ordinary")
-        .Summary("the largest score of each row: 32, -256, 1024");
+        .Summary("largest score of each row: 32 (ordinary), -256 (far_negative) or 1024 (far_positive)");
     s.Param("data", &Params::data)
         .OneOf({"exact", "normal"})
         .Default("exact")
-        .Summary("exact: every bit is known; normal: sums round, and a bound says how far");
+        .Summary(
+            "exact: every bit of the result is known; normal: sums are rounded, and the error has a bound");
   }
 
   // What is asked for of it, besides.
@@ -61,16 +61,16 @@ struct Attention {
     if constexpr (!kBackward) {
       s.Param("page_size", &Params::page_size)
           .Default(0)
-          .Summary("positions of a page of K and V, which tables name (with padding); 0: no pages");
+          .Summary("positions in a page of K and V, found by page tables (with mask padding); 0: no pages");
       s.Param("statistics", &Params::statistics)
           .OneOf({"yes", "no"})
           .Default("yes")
-          .Summary("whether the logarithms of the rows' sums are an output, as training has it");
+          .Summary("whether the log-sum-exp of each row is an output, as in training");
     } else {
       s.Param("deterministic", &Params::deterministic)
           .OneOf({"yes", "no"})
           .Default("no")
-          .Summary("whether an algorithm is asked for that repeats its bits");
+          .Summary("whether a deterministic algorithm is requested");
       s.Param("bias_gradient", &Params::bias_gradient)
           .OneOf({"yes", "no"})
           .Default("no")
@@ -79,8 +79,9 @@ struct Attention {
   }
 
   static void Describe(Schema<Params>& s) {
-    s.Summary(kBackward ? "the gradients of an attention are right, all of them, and touch nothing else"
-                        : "an attention returns the right numbers, all of them, and touches nothing else")
+    s.Summary(kBackward
+                  ? "every element of the gradients of an attention is right, and nothing else is written"
+                  : "every element of the result of an attention is right, and nothing else is written")
         .Layer(CCI_LAYER_CONVOLUTION)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
@@ -95,23 +96,25 @@ struct Attention {
     s.Param("algo", &Params::algo)
         .OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback"})
         .Default("auto")
-        .Summary("the plan: what cuDNN proposes first, all plans of a list, or of all lists and engines");
+        .Summary(
+            "execution plan: auto is the first that cuDNN proposes, every runs all plans of all lists and "
+            "engines, the others are lists of the heuristics");
     auto shape = s.Shape("shape", &Params::shape);
     shape.Field("q", &Params::q).Summary("batch, heads, length and head size of the queries");
     shape.Field("kv", &Params::kv)
-        .Summary("heads and length of keys and values, and the head size of values where it differs");
+        .Summary("heads and length of the keys and values, and the head size of the values if it differs");
   }
 
   static void Validate(const Params& p, Problems& problems) {
-    if (p.q.size() != 4) return problems.Add("shape.q", "is to be batch, heads, length and head size");
-    if (!p.Sized()) return problems.Add("shape.kv", "is to be heads and length, and perhaps a head size");
+    if (p.q.size() != 4) return problems.Add("shape.q", "must be batch, heads, length and head size");
+    if (!p.Sized()) return problems.Add("shape.kv", "must be heads, length and optionally a head size");
     const std::vector<AttentionProblemText> of_shape = ProblemsOf(p.Shape());
     for (const AttentionProblemText& problem : of_shape)
       problems.Add(problem.field == "window" ? "window" : "shape.q",
                    (problem.field == "window" ? "" : problem.field + " ") + problem.why);
     if (!of_shape.empty()) return;  // there may be no lengths of it
     if (p.window != kDefaultAttentionWindow && p.mask != "sliding_window")
-      problems.Add("window", "is of the mask sliding_window alone");
+      problems.Add("window", "is only for the mask sliding_window");
     for (const AttentionProblemText& problem : ProblemsOf(p.Spec(kBackward)))
       problems.Add(problem.field, problem.why);
   }

@@ -132,7 +132,7 @@ class AttentionGraph {
     for (const AttentionTensor& tensor : outputs)
       pointers[uid++] = at(memory.outputs[tensor.operand], tensor);
     Do(
-        "a plan that was built",
+        "a built plan",
         [&] { return graph_->execute_plan_at_index(session_.handle(), pointers, memory.workspace, plan); },
         false);
   }

@@ -59,8 +59,8 @@ bool JudgeLoadedCudnn(Context& ctx, const char* slug) {
   const unsigned long long now = LibrariesLoadedSoFar();
   if (now != 0 && now == judged) return true;
   const LoadedCudnn loaded = InspectLoadedCudnn();
-  const bool held = Judge(ctx, !loaded.mixed, "cuDNN's libraries in memory are of one install", slug,
-                          [&] { return "loaded are " + loaded.files; });
+  const bool held = Judge(ctx, !loaded.mixed, "cuDNN's libraries in memory are from one install", slug,
+                          [&] { return "loaded: " + loaded.files; });
   // A mixture is every case's, whichever loaded it.
   if (held) judged = now;
   return held;

@@ -128,7 +128,7 @@ std::string DeviceBuffers::TouchedGuards() const {
     if (!touched.empty()) touched += "; ";
     touched += std::to_string(std::count_if(first, bytes.end(), wrong)) + " bytes written";
     if (i > 0)
-      touched += ", the first " + std::to_string(first - bytes.begin()) + " bytes behind the end of " +
+      touched += ", the first " + std::to_string(first - bytes.begin()) + " bytes after the end of " +
                  specs_[i - 1].name;
     if (i < specs_.size())
       touched += ", the last " + std::to_string(last - bytes.rbegin() + 1) + " bytes before the start of " +

@@ -148,7 +148,7 @@ bool RunsScripts(const std::string& version) {
 
 std::string HowEnded(const ChildResult& end) {
   if (end.signal != 0)
-    return "was ended by signal " + std::to_string(end.signal) + " (" + strsignal(end.signal) + ")";
+    return "was killed by signal " + std::to_string(end.signal) + " (" + strsignal(end.signal) + ")";
   return "ended with exit status " + std::to_string(end.exit_status);
 }
 

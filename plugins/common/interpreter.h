@@ -29,10 +29,11 @@ void DescribeInterpreter(Schema<P>& s, double timeout_s) {
   std::string P::*const python = &P::python;
   double P::*const seconds = &P::timeout_s;
   s.Param("python", python)
-      .Summary("the interpreter, by path or by PATH; auto: the subject's, else the first python3 of PATH")
+      .Summary(
+          "interpreter: a path, or a name in PATH; auto: the subject's, or else the first python3 in PATH")
       .Default(kAutoPython);
   s.Param("timeout_s", seconds)
-      .Summary("seconds that the interpreter may take; less than the entry's own")
+      .Summary("time limit of the interpreter in seconds; must be less than the entry's")
       .Default(timeout_s);
 }
 
@@ -92,7 +93,7 @@ void RequireAnswer(Context& ctx, const ScriptRun& run, const std::string& proble
 // Whether scripts run in Python "3.11.7": 3.8 or later.
 bool RunsScripts(const std::string& version);
 
-// "was ended by signal 11 (Segmentation fault)", "ended with exit status 1".
+// "was killed by signal 11 (Segmentation fault)", "ended with exit status 1".
 std::string HowEnded(const ChildResult& end);
 
 // Whether the words of an exception say that memory was wanting: those of PyTorch and CuPy, and of XLA and

@@ -36,9 +36,9 @@ bool HasRelease(const KnownRegression& row, const std::string& version, const Sa
 std::string InWords(const std::string& effect) {
   if (effect == "crash") return "crashes";
   if (effect == "hang") return "hangs";
-  if (effect == "overwrite") return "writes outside of its tensors";
+  if (effect == "overwrite") return "writes outside its tensors";
   if (effect == "failure") return "fails";
-  if (effect == "memory") return "takes far more memory";
+  if (effect == "memory") return "needs far more memory";
   return effect;  // wrong, refused, slow, and whatever a later table has
 }
 
@@ -64,8 +64,8 @@ std::string KnownRegression::Releases() const {
 }
 
 std::string KnownRegression::Remedy() const {
-  if (!fixed.empty()) return "take " + library + " " + fixed + " or later";
-  return Open() ? "" : "take a later " + library + " than " + last;
+  if (!fixed.empty()) return "install " + library + " " + fixed + " or later";
+  return Open() ? "" : "install a later " + library + " than " + last;
 }
 
 std::string KnownRegression::Text() const {

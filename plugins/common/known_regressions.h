@@ -34,9 +34,9 @@ struct KnownRegression {
   bool Open() const { return last.empty() && fixed.empty(); }
   // "9.8.0 to 9.14.0, fixed in 9.15.0", "from 9.14.0 on, no fix known as of 2026-11-20".
   std::string Releases() const;
-  // "take cuDNN 9.15.0 or later"; empty where none is known to be without it.
+  // "install cuDNN 9.15.0 or later"; empty where none is known to be without it.
   std::string Remedy() const;
-  // "known: wrong in cuDNN 9.8.0 to 9.14.0, fixed in 9.15.0 (3-D forward ...; https://...); take ...".
+  // "known: wrong in cuDNN 9.8.0 to 9.14.0, fixed in 9.15.0 (3-D forward ...; https://...); install ...".
   std::string Text() const;
 };
 

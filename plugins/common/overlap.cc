@@ -26,9 +26,9 @@ Overlap DescribeOverlap(const InstalledPackages& packages, PythonRequirements* r
   if (!overlap.for_winner.empty()) overlap.words += "; " + overlap.for_winner + " requires " + winner.name;
   if (overlap.for_loser.empty() && overlap.for_winner.empty()) {
     overlap.words +=
-        "; pip uninstall -y " + loser.name + " " + winner.name + "; pip install the one that is meant";
+        "; pip uninstall -y " + loser.name + " " + winner.name + "; pip install the one that you need";
   } else if (!overlap.for_loser.empty() && !overlap.for_winner.empty()) {
-    overlap.words += "; each needs an environment of its own";
+    overlap.words += "; install them in separate environments";
   } else {
     const bool keeps_loser = overlap.for_winner.empty();
     const Package &kept = keeps_loser ? loser : winner, &gone = keeps_loser ? winner : loser;

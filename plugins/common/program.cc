@@ -47,7 +47,7 @@ Found Find(const std::string& program) {
     if (error == 0) return {file, ""};
     if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
   }
-  return {"", refused.empty() ? program + " is in no folder of PATH" : refused};
+  return {"", refused.empty() ? program + " is not in PATH" : refused};
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::string ProblemOfSeconds(double seconds) {
   // No program starts in less than the shortest: the image would be to blame for that.
   constexpr double kShortest = 0.1;
   if (seconds >= kShortest && seconds <= kLongest) return "";
-  return "a command needs from 0.1 to 86400 seconds";
+  return "must be from 0.1 to 86400 seconds";
 }
 
 }  // namespace cudnn_ci

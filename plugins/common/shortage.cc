@@ -40,11 +40,11 @@ ChildResult RunProgram(Context& ctx, const std::vector<std::string>& argv,
     ReportNotStarted(ctx, why);
   }
   if (const std::int64_t more = memory.OomKills() - kills; more > 0)
-    shortage->memory = "the kernel ended " + std::to_string(more) + (more == 1 ? " process" : " processes") +
-                       " of the container for memory meanwhile: " + memory.Describe();
+    shortage->memory = "the kernel killed " + std::to_string(more) + (more == 1 ? " process" : " processes") +
+                       " of the container to free memory: " + memory.Describe();
   if (const std::int64_t more = processes.Refusals() - refusals; more > 0)
     shortage->processes =
-        "the kernel refused to start " + std::to_string(more) + " more meanwhile: " + processes.Describe();
+        "the kernel refused to start " + std::to_string(more) + " more: " + processes.Describe();
   return end;
 }
 
@@ -66,12 +66,12 @@ std::string WordsOfShortage(const std::string& output) {
   for (const char* words : {"Cannot allocate memory", "std::bad_alloc", "MemoryError"}) {
     if (last.find(words) == std::string::npos) continue;
     const std::optional<HostRoom> room = LookAtHostMemory();
-    return std::string("; it speaks of memory (\"") + words + "\")" +
-           (room ? ", of which " + MebiBytes(room->bytes) + " are left now (" + room->limit + ")" : "");
+    return std::string("; its output mentions memory (\"") + words + "\")" +
+           (room ? ", and " + MebiBytes(room->bytes) + " are left now (" + room->limit + ")" : "");
   }
   for (const char* words : {"Resource temporarily unavailable", "can't start new thread"})
     if (last.find(words) != std::string::npos)
-      return std::string("; it speaks of processes or threads (\"") + words +
+      return std::string("; its output mentions processes or threads (\"") + words +
              "\"): " + ProcessRoom().Describe();
   return "";
 }

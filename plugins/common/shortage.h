@@ -12,9 +12,8 @@ namespace cudnn_ci {
 
 // What the kernel counted of this container while a program ran; both empty: nothing.
 struct Shortage {
-  std::string memory;  // "the kernel ended 1 process for memory meanwhile: cgroup limit 256 MiB"
-  std::string
-      processes;  // "the kernel refused to start 3 more meanwhile: the cgroup allows 64 processes ..."
+  std::string memory;     // "the kernel killed 1 process of the container to free memory: cgroup limit ..."
+  std::string processes;  // "the kernel refused to start 3 more: the cgroup allows 64 processes ..."
 };
 
 // Context::RunChild, and what ran out meanwhile. Ends the case with a finding where the program could not
@@ -26,8 +25,8 @@ ChildResult RunProgram(Context& ctx, const std::vector<std::string>& argv,
 bool ReportShortage(Context& ctx, const std::string& program, const ChildResult& end,
                     const Shortage& shortage);
 
-// What the last words of a program say was short, where nobody has counted it: "; it speaks of memory
-// ("MemoryError"), of which 812 MiB are left now (cgroup limit 2048 MiB)". Empty: they speak of nothing such.
+// What the last words of a program say was short, where nobody has counted it: "; its output mentions memory
+// ("MemoryError"), and 812 MiB are left now (cgroup limit 2048 MiB)". Empty: they mention nothing such.
 std::string WordsOfShortage(const std::string& output);
 
 }  // namespace cudnn_ci

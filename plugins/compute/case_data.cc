@@ -93,7 +93,7 @@ std::vector<std::string> CaseData::Changed(bool random) {
     if (bytes == 0) continue;
     const std::size_t first = beside ? FirstChangedRandom(i) : FirstChanged(i);
     if (first < bytes)
-      changed.push_back((beside ? "random " : "") + inputs[i].name + " differs from byte " +
+      changed.push_back((beside ? "random " : "") + inputs[i].name + " changed at byte " +
                         std::to_string(first));
   }
   if (!changed.empty()) Forget();

@@ -36,7 +36,7 @@ class CaseData {
   // next call of any function of this class.
   const unsigned char* Download();
   void Download(unsigned char* to) const;
-  // "x differs from byte 12" for each of the exact inputs that is not as it was uploaded.
+  // "x changed at byte 12" for each of the exact inputs that is not as it was uploaded.
   std::vector<std::string> ChangedInputs() { return Changed(false); }
   // The same of those that a run on random data has.
   std::vector<std::string> ChangedRandomInputs() { return Changed(needs_.has_random()); }

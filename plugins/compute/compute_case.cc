@@ -249,7 +249,7 @@ class ComputeCase {
     } catch (const CudnnFailure& e) {
       // What the library proposed and gave a workspace size for it cannot then call unsupported.
       if (proposed_ && e.unsupported())
-        throw CudnnFailure("for its own proposal " + std::string(e.what()), false);
+        throw CudnnFailure("for its own proposal, " + std::string(e.what()), false);
       throw;
     }
     session().Synchronize();
@@ -353,11 +353,11 @@ class ComputeCase {
       if (again.timed && !RightOnRandom(trial, runs_more)) again.wrong = "imprecise on normal data";
       if (!JudgeSurroundingsAgain(ctx_, findings_, {about, Overwrites(trial.candidate)}, needs_, session_,
                                   &*data_))
-        again.wrong = "writes elsewhere when it is run again";
+        again.wrong = "writes outside its outputs in a repeated run";
       return again;
     } catch (const CudnnFailure& e) {
       // It has just run, so that it is not unsupported.
-      throw CudnnFailure("when it was run again, " + std::string(e.what()), false);
+      throw CudnnFailure("in a repeated run, " + std::string(e.what()), false);
     } catch (const DriverError& e) {
       FailOnDevice(trial.candidate->Name(), e);
     }

@@ -13,10 +13,10 @@ std::string DescribeWrong(const Judgement& j, const std::string& place, double b
   os << j.wrong << " of " << j.elements << " elements are wrong; first " << place << ": expected "
      << j.first_expected << ", got ";
   if (std::isnan(j.first_got))
-    os << "no number";
+    os << "NaN";
   else
     os << j.first_got;
-  os << "; worst error of a number " << j.worst_error
+  os << "; largest error " << j.worst_error
      << (allowed == 0 ? ", and none is allowed" : ", allowed before rounding ");
   if (allowed != 0) os << allowed;
   return os.str();

@@ -7,7 +7,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr char kAgain[] = ", when it was run again";
+constexpr char kAgain[] = ", in a repeated run";
 
 // To copy and compare more would cost as much as the runs.
 constexpr std::size_t kSmallInputs = std::size_t{1} << 20;
@@ -50,12 +50,12 @@ const char* JudgeRepetition(Context& ctx, const ComputeProblem& problem, const R
       ctx.Finding(
           problem.findings().unwritten,
           prefix + DescribeUnwritten(left, problem.Place(o, difference.first_unwritten)) + kAgain + about);
-      return "leaves elements unwritten when it is run again";
+      return "leaves elements unwritten in a repeated run";
     }
     if (!candidate.deterministic() || difference.elements == 0) continue;
     ctx.Finding(problem.findings().not_repeatable,
                 prefix + DescribeDifference(difference, output, problem.Place(o, difference.first)) + about);
-    return "does not repeat its bits";
+    return "gives different bits in a repeated run";
   }
   return nullptr;
 }

@@ -26,7 +26,7 @@ void TellRefusals(Context& ctx, const ComputeFindings& findings, const std::vect
   if (refusals.empty()) return;
   ctx.Measure("proposals_refused", static_cast<double>(refusals.size()), "");
   ctx.Finding(findings.proposal_refused,
-              std::to_string(refusals.size()) + " passed over, the first " + refusals.front());
+              std::to_string(refusals.size()) + " refused, the first: " + refusals.front());
 }
 
 std::string RefusalsText(const std::vector<std::string>& refusals) {

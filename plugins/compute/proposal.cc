@@ -9,16 +9,16 @@ void JudgeProposal(Context& ctx, const ComputeFindings& findings, const std::str
   const std::optional<std::size_t> allowed = trial.candidate->allowed_bytes();
   if (allowed && trial.workspace_bytes > *allowed)
     ctx.Finding(findings.workspace_understated, call + " was allowed " + std::to_string(*allowed) +
-                                                    " bytes of workspace, and names " +
-                                                    trial.candidate->Name() + ", which takes " +
+                                                    " bytes of workspace, but returned " +
+                                                    trial.candidate->Name() + ", which needs " +
                                                     std::to_string(trial.workspace_bytes) + about);
   const std::optional<std::size_t> said = trial.candidate->proposed_bytes();
   if (!said) return;
   ctx.Measure("proposed_workspace_bytes", static_cast<double>(*said), "B");
   if (*said >= trial.workspace_bytes) return;
   ctx.Finding(findings.workspace_understated,
-              call + " says " + std::to_string(*said) +
-                  " bytes of workspace, the query for the same algorithm and math " +
+              call + " returned " + std::to_string(*said) +
+                  " bytes of workspace, but the query for the same algorithm and math " +
                   std::to_string(trial.workspace_bytes) + about);
 }
 

@@ -96,7 +96,7 @@ std::string RefusalSummary::Tail() const {
   for (const auto& [cause, group] : causes_) tell(TextOf(cause), group);
   const bool all = asked_ == there_were_;
   return "; " + std::to_string(asked_) + (all ? "" : " of " + std::to_string(there_were_)) +
-         " asked one by one" + (all ? "" : ", for want of time") + (list.empty() ? "" : ": " + list);
+         " asked one by one" + (all ? "" : ", then time ran out") + (list.empty() ? "" : ": " + list);
 }
 
 }  // namespace cudnn_ci

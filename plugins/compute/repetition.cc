@@ -96,7 +96,7 @@ std::string FiguresOf(const Trial& trial, double error, const Repetition& repeti
   if (const double teraflops = TeraflopsOf(repetition, flops); teraflops > 0)
     text += ", " + Short(teraflops) + " TFLOP/s";
   if (!trial.candidate->deterministic())
-    text += ", noted non-deterministic: " + std::to_string(repetition.DifferingElements()) +
+    text += ", non-deterministic by its notes: " + std::to_string(repetition.DifferingElements()) +
             " elements differ between two runs";
   return text + KernelsText(trial.candidate->kernels(), ", ");
 }

@@ -81,8 +81,8 @@ std::string TextOf(const SecondOpinion& r) {
   if (!r.deterministic) text += ", which this algorithm does not promise";
   if (!r.right.empty()) text += "; " + r.right + " is right";
   const std::string wrong = Joined(r.wrong);
-  if (!wrong.empty()) text += "; wrong as well: " + wrong;
-  if (r.right.empty() && wrong.empty()) text += "; no other algorithm could be judged";
+  if (!wrong.empty()) text += "; also wrong: " + wrong;
+  if (r.right.empty() && wrong.empty()) text += "; no other algorithm could be tested";
   if (!r.failure.empty()) text += "; then " + r.failure;
   return text;
 }
@@ -97,7 +97,7 @@ CaseOpinions::Said CaseOpinions::On(Candidate& suspect, const std::vector<unsign
   const bool right = FindingOf(last_, findings_) == std::string(findings_.wrong) &&
                      AlgorithmOf(last_.right) != AlgorithmOf(suspect.Name());
   return {right ? findings_.wrong : findings_.unexplained,
-          "not repeated; of the last one that was: " + TextOf(last_), ""};
+          "not repeated; the last one that was repeated: " + TextOf(last_), ""};
 }
 
 }  // namespace cudnn_ci

@@ -17,14 +17,14 @@ struct Convolution {
 
   static void Describe(Schema<Params>& s) {
     DescribeConvolution(s, Summary()).Shareable().Concurrent();
-    s.Param("api", &Params::api).OneOf({"legacy", "graph"}).Default("legacy").Summary("the API that is used");
+    s.Param("api", &Params::api).OneOf({"legacy", "graph"}).Default("legacy").Summary("API of cuDNN");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"})
-        .Summary("type of all tensors; sums are in float32, of float64 in float64, of int8 in int32");
+        .Summary("type of all tensors; sums are in float32 (of float64 in float64, of int8 in int32)");
     s.Param("layout", &Params::layout)
         .OneOf({"nchw", "nhwc"})
         .Default("nchw")
-        .Summary("order in memory of all tensors");
+        .Summary("memory order of all tensors");
     auto algo = s.Param("algo", &Params::algo);
     if constexpr (kOperation == Operation::kForward)
       algo.OneOf({"auto", "find", "every", "heuristics_a", "heuristics_b", "fallback", "implicit_gemm",
@@ -36,15 +36,15 @@ struct Convolution {
       algo.OneOf({"auto", "find", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1",
                   "algo_3", "fft", "fft_tiling", "winograd_nonfused"});
     algo.Default("auto").Summary(
-        "algorithm; auto is what cuDNN proposes first, find what it finds by running them, every runs all of "
-        "them; heuristics_a, heuristics_b and fallback are lists of the graph API");
+        "algorithm; auto is the first that cuDNN proposes, find the one that cuDNN finds by running them; "
+        "every runs all of them; heuristics_a, heuristics_b and fallback are lists of the graph API");
     s.Param("math", &Params::math)
         .OneOf({"default", "fma", "tensor"})
         .Default("default")
         .Summary(
-            "math type; with fma float32 and float64 get data that shows a shorter type, float16 and "
-            "bfloat16 (legacy API, forward) data that shows sums in 16 bits, and of the graph API's engines "
-            "those that are noted to have one are left out");
+            "math type; with fma the data shows a shorter type (float32, float64) or sums in 16 bits "
+            "(float16, bfloat16; legacy API, forward), and engines of the graph API that use a shorter type "
+            "by their notes are left out");
     DescribeShape(s);
   }
 
@@ -76,10 +76,10 @@ struct Convolution {
 
   static const char* Summary() {
     if (kOperation == Operation::kBackwardData)
-      return "the gradient of a convolution's input is right, all of it, and touches nothing else";
+      return "every element of the gradient of a convolution's input is right, and nothing else is written";
     if (kOperation == Operation::kBackwardFilter)
-      return "the gradient of a convolution's filter is right, all of it, and touches nothing else";
-    return "a forward convolution returns the right numbers, all of them, and touches nothing else";
+      return "every element of the gradient of a convolution's filter is right, and nothing else is written";
+    return "every element of the result of a forward convolution is right, and nothing else is written";
   }
 };
 

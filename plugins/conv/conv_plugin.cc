@@ -1,4 +1,4 @@
 // The convolution plugin: its name.
 #include <cudnn_ci/check.hpp>
 
-CCI_PLUGIN("conv", "0.1.0", "convolutions, every output compared with an exact reference")
+CCI_PLUGIN("conv", "0.1.0", "convolutions; every output is compared with an exact reference")

@@ -28,15 +28,15 @@ KnownSubject ConvolutionParams::Known(const Problem& problem) const {
 void DescribeShape(Schema<ConvolutionParams>& schema) {
   using Params = ConvolutionParams;
   auto shape = schema.Shape("shape", &Params::shape);
-  shape.Field("x", &Params::x).Summary("n, c, and one to three sizes");
-  shape.Field("w", &Params::w).Summary("k, c/groups, and as many sizes");
-  shape.Field("pad", &Params::pad).Default({0}).Summary("one value for all axes or one for each");
+  shape.Field("x", &Params::x).Summary("images n, channels c, and one to three sizes");
+  shape.Field("w", &Params::w).Summary("filters k, c/groups, and as many sizes as x");
+  shape.Field("pad", &Params::pad).Default({0}).Summary("one value for all axes, or one for each");
   shape.Field("pad_after", &Params::pad_after)
       .Default({kSameAsPad})
-      .Summary("of the far ends, where it differs from pad; -1 does not");
-  shape.Field("stride", &Params::stride).Default({1}).Summary("one value for all axes or one for each");
-  shape.Field("dilation", &Params::dilation).Default({1}).Summary("one value for all axes or one for each");
-  shape.Field("groups", &Params::groups).Default(1).Summary("groups of channels that do not mix");
+      .Summary("padding at the far end of the axes; -1: the same as pad");
+  shape.Field("stride", &Params::stride).Default({1}).Summary("one value for all axes, or one for each");
+  shape.Field("dilation", &Params::dilation).Default({1}).Summary("one value for all axes, or one for each");
+  shape.Field("groups", &Params::groups).Default(1).Summary("number of groups of channels");
 }
 
 void ValidateShape(const ConvolutionParams& params, Operation operation, Problems& problems) {
@@ -48,8 +48,8 @@ void ValidateShape(const ConvolutionParams& params, Operation operation, Problem
   const std::int64_t reduction = MakeConvShape(fields).Reduction();
   if (reduction > kMaxReduction)
     problems.Add("shape.w", "sums " + std::to_string(reduction) +
-                                " products in an output; an exact reference has " +
-                                std::to_string(kMaxReduction) + " at most");
+                                " products in an output; an exact reference allows at most " +
+                                std::to_string(kMaxReduction));
 }
 
 std::string ConvolutionParams::TypesText() const {

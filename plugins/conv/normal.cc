@@ -198,7 +198,7 @@ std::string NormalSample::Judge(const NormalBound& bound, const unsigned char* o
   }
   if (wrong == 0) return {};
   return std::to_string(wrong) + " of " + std::to_string(elements_.size()) +
-         " elements that were looked at are off by more than rounding explains; first " + first.str();
+         " compared elements differ by more than rounding explains; first " + first.str();
 }
 
 }  // namespace cudnn_ci

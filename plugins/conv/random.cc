@@ -30,16 +30,16 @@ struct Random {
   using Params = RandomParams;
 
   static void Describe(Schema<Params>& s) {
-    DescribeConvolution(s, "a convolution drawn at random is right, all of it, and touches nothing else")
+    DescribeConvolution(s, "every element of a random convolution is right, and nothing else is written")
         .Shareable()
         .Concurrent();
     s.Param("seed", &Params::seed)
         .Range(0, std::numeric_limits<std::int32_t>::max())
         .Default(1)
-        .Summary("a seed and the number of a draw stand for one convolution, on every machine");
+        .Summary("seed; with the number of the draw it gives the same convolution on every machine");
     s.Param("draw", &Params::draw)
         .Range(0, std::numeric_limits<std::int32_t>::max())
-        .Summary("the number of the draw");
+        .Summary("number of the draw");
   }
 
   static void Run(Context& ctx, const Params& p) {

@@ -56,9 +56,9 @@ Refusal RefusalOf(const std::string& what, Operation operation) {
     return {Kind::kElements, {operation, ShapeOfManyElements()}, "x has more than 2^31 elements"};
   s = PossibleShape();
   if (what == "misaligned_pointer")
-    return {Kind::kPointer, {operation, s}, "a pointer one element off, of a tensor aligned to 16 bytes"};
+    return {Kind::kPointer, {operation, s}, "a pointer one element off the declared alignment of 16 bytes"};
   if (what == "small_workspace")
-    return {Kind::kWorkspace, {operation, s}, "less workspace than was asked for"};
+    return {Kind::kWorkspace, {operation, s}, "less workspace than the library asked for"};
   throw std::invalid_argument("nothing is called '" + what + "' that has to be refused");
 }
 

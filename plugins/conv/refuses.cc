@@ -47,15 +47,15 @@ class RefusalCase {
   void Run() {
     try {
       session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
-      RunPossible("a convolution that can be");
+      RunPossible("a valid convolution");
       asked_ = true;
       AskAll();
-      RunPossible("a convolution that can be, again");
+      RunPossible("a valid convolution, again");
     } catch (const NoMemory& e) {
       ctx_.SkipMemory(e.memory, e.need, e.seen);
     } catch (const CudnnFailure& e) {
       if (!asked_ && e.unsupported())
-        ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a convolution that can be: " + PossibleShape().Text(), e.what());
+        ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a valid convolution: " + PossibleShape().Text(), e.what());
       Report(e.what());
     } catch (const std::runtime_error& e) {
       // Of the driver. The context may be unusable, so the process is done.
@@ -128,8 +128,8 @@ class RefusalCase {
                    Joined(accepted_) + " answered success: " + refusal_.why + "; " + session().LibraryText());
     if (answers_ > 0) return;
     if (refusal_.InDescription() && candidates.list.empty()) return Refused("every list", "names no engine");
-    ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be asked: " + refusal_.why,
-              std::to_string(asked_choices_) + " choices, none of them offered or none with a workspace");
+    ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be tested: " + refusal_.why,
+              std::to_string(asked_choices_) + " choices, none offered or none with a workspace");
   }
 
   // The description is refused by whichever list is asked for it first.
@@ -183,7 +183,7 @@ class RefusalCase {
       ctx_.Log(name + ": " + guards);
       return false;
     }
-    ctx_.Expect(true, __FILE__, __LINE__, name + " does with a byte less of workspace");
+    ctx_.Expect(true, __FILE__, __LINE__, name + " works with one byte of workspace less");
     return true;
   }
 
@@ -206,7 +206,7 @@ class RefusalCase {
     session().memory().Download(MemoryOf(problem).OutputPlace(kY), results);
     const std::string wrong = DescribeWrongFarResults(problem.shape, type_, results);
     if (wrong.empty())
-      ctx_.Expect(true, __FILE__, __LINE__, name + " computes it, and is right");
+      ctx_.Expect(true, __FILE__, __LINE__, name + " computes it correctly");
     else
       ctx_.Finding(kWrongValue,
                    wrong + "; " + name + ", " + session().LibraryText() + "; " + problem.shape.Text());
@@ -281,17 +281,14 @@ struct Refuses {
 
   // A process of its own for each case: what it asks for may leave anything behind.
   static void Describe(Schema<Params>& s) {
-    DescribeConvolution(s, "a convolution that cannot be is refused with a status, and nothing breaks");
+    DescribeConvolution(s, "an impossible convolution is refused with a status, and cuDNN works afterwards");
     s.Param("what", &Params::what)
         .OneOf({"zero_dimension", "kernel_too_large", "channel_mismatch", "group_mismatch",
                 "too_many_elements", "misaligned_pointer", "small_workspace"})
         .Summary(
-            "what is wrong; too_many_elements (2^31 and more) may be computed instead, and then "
-            "has to be right");
-    s.Param("api", &Params::api)
-        .OneOf({kLegacyApi, kGraphApi})
-        .Default(kLegacyApi)
-        .Summary("the API that is used");
+            "fault of the convolution; one with too_many_elements (2^31 or more) may be computed, and then "
+            "must be right");
+    s.Param("api", &Params::api).OneOf({kLegacyApi, kGraphApi}).Default(kLegacyApi).Summary("API of cuDNN");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float32", "float16", "bfloat16"})
         .Default("float16")
@@ -299,18 +296,18 @@ struct Refuses {
     s.Param("layout", &Params::layout)
         .OneOf({"nchw", "nhwc"})
         .Default("nchw")
-        .Summary("order in memory of all tensors");
+        .Summary("memory order of all tensors");
     s.Param("operation", &Params::operation)
         .OneOf({"forward", "backward_data", "backward_filter"})
         .Default("forward")
-        .Summary("the convolution, or one of its gradients");
+        .Summary("convolution, or one of its gradients");
   }
 
   static void Validate(const Params& p, Problems& problems) {
     if (p.what == "misaligned_pointer" && p.api == kLegacyApi)
-      problems.Add("what", "needs the graph API: in the legacy one tensors declare no alignment");
+      problems.Add("what", "needs the graph API: tensors of the legacy API declare no alignment");
     if (p.what == "too_many_elements" && p.operation != "forward")
-      problems.Add("operation", "must be forward: the result is the tensor that is small enough to be read");
+      problems.Add("operation", "must be forward: only its result is small enough to be read");
   }
 
   static void Run(Context& ctx, const Params& p) {

@@ -65,7 +65,7 @@ class Problems {
 void RequireLists(const ShapeFields& f, Problems* problems) {
   const auto sizes = std::to_string(f.x.size());
   problems->Require(f.x.size() >= 3 && f.x.size() <= 5, "x",
-                    "needs n, c and one to three sizes, has " + sizes + " values");
+                    "needs n, c and one to three sizes, but has " + sizes + " values");
   problems->Require(f.w.size() == f.x.size(), "w", "needs as many values as x, which has " + sizes);
   problems->RequireValues("x", f.x, 1);
   problems->RequireValues("w", f.w, 1);
@@ -85,9 +85,9 @@ void RequireLists(const ShapeFields& f, Problems* problems) {
 void RequireGroups(const ShapeFields& f, Problems* problems) {
   const std::string groups = std::to_string(f.groups) + ", the number of groups";
   problems->Require(f.w[0] % f.groups == 0, "w",
-                    "has k=" + std::to_string(f.w[0]) + ", no multiple of " + groups);
+                    "has k=" + std::to_string(f.w[0]) + ", not a multiple of " + groups);
   if (problems->Require(f.x[1] % f.groups == 0, "x",
-                        "has c=" + std::to_string(f.x[1]) + ", no multiple of " + groups))
+                        "has c=" + std::to_string(f.x[1]) + ", not a multiple of " + groups))
     problems->Require(f.w[1] == f.x[1] / f.groups, "w",
                       "must have c/groups = " + std::to_string(f.x[1] / f.groups) + " as its second value");
 }
@@ -115,8 +115,8 @@ void RequireFit(ConvShape* s, Problems* problems) {
     const std::int64_t padded = s->Padded(a);
     const std::int64_t reach = (s->kernel[a] - 1) * s->dilation[a] + 1;
     problems->Require(reach <= padded, "w",
-                      "reaches over " + std::to_string(reach) +
-                          " elements of an axis whose padded input has " + std::to_string(padded));
+                      "covers " + std::to_string(reach) + " elements of an axis, but the padded input has " +
+                          std::to_string(padded));
     s->out[a] = (padded - reach) / s->stride[a] + 1;
   }
 }

@@ -104,7 +104,7 @@ bool Handles::Make(const std::string& which, cudnnHandle_t* handle, double* ms) 
   const cudnnStatus_t status = cudnn_.Create(handle);
   if (ms) *ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (status == CUDNN_STATUS_SUCCESS && *handle) return true;
-  if (status == CUDNN_STATUS_SUCCESS) return Fail(which, "cudnnCreate: success, and no handle");
+  if (status == CUDNN_STATUS_SUCCESS) return Fail(which, "cudnnCreate: success, but no handle");
   return Fail(which, "cudnnCreate: " + cudnn_.Describe(status),
               little || IsAllocationFailure(cudnn_, status));
 }

@@ -38,21 +38,25 @@ void UseHandles(Context& ctx, const Params& p, const CudnnApi& cudnn, const Driv
   if (!JudgeRound(ctx, handles.First(), handles, cudnn, "a handle is created and destroyed", path)) return;
   ctx.Measure("cudnn_create", handles.first_ms(), "ms");
   ctx.Step(std::to_string(count) + " handles one after the other");
-  if (!JudgeRound(ctx, handles.InTurn(count), handles, cudnn, "so are others after it", path)) return;
+  if (!JudgeRound(ctx, handles.InTurn(count), handles, cudnn,
+                  "more handles are created and destroyed after it", path))
+    return;
   ctx.Measure("cudnn_create_again", handles.median_ms(), "ms", CCI_GOAL_LOWER);
   if (handles.leaked_bytes() > 0)
     ctx.Finding(kCudnnHandleLeak, std::to_string(handles.leaked_bytes()) +
-                                      " bytes of device memory a handle, over " + std::to_string(2 * count) +
-                                      " handles one after the other; " + MemoryText(driver) + "; cuDNN " +
-                                      cudnn.VersionText() + " " + path);
+                                      " bytes of device memory per handle, over " +
+                                      std::to_string(2 * count) + " handles one after the other; " +
+                                      MemoryText(driver) + "; cuDNN " + cudnn.VersionText() + " " + path);
   ctx.Step("two handles at once");
-  if (!JudgeRound(ctx, handles.AtOnce(), handles, cudnn, "and two at once", path)) return;
+  if (!JudgeRound(ctx, handles.AtOnce(), handles, cudnn, "two handles at once are created and destroyed",
+                  path))
+    return;
   ctx.Step("handles of " + std::to_string(threads) + " threads");
   int started = 0;
   const bool good = handles.FromThreads(threads, &started);
   if (started < threads)
     ctx.Log("only " + std::to_string(started) + " threads could be started", CCI_LOG_WARNING);
-  JudgeRound(ctx, good, handles, cudnn, "and those of several threads", path);
+  JudgeRound(ctx, good, handles, cudnn, "handles of several threads are created and destroyed", path);
 }
 
 void RunInit(Context& ctx, const Params& p) {
@@ -87,8 +91,11 @@ void DescribeInit(Schema<Params>& s) {
   s.Param("handles", &Params::handles)
       .Range(1, 10000)
       .Default(3)
-      .Summary("handles made one after the other, on each device; a leak is looked for from three on");
-  s.Param("threads", &Params::threads).Range(1, 64).Default(2).Summary("threads that make one each, at once");
+      .Summary("handles created one after the other on each device; three or more also show a leak");
+  s.Param("threads", &Params::threads)
+      .Range(1, 64)
+      .Default(2)
+      .Summary("threads that create one handle each at the same time");
 }
 
 struct Init {
@@ -105,7 +112,7 @@ struct Init {
 struct InitAll {
   using Params = cudnn_ci::Params;
   static void Describe(Schema<Params>& s) {
-    s.Summary("one process uses cuDNN on all GPUs of the run, by handles that it holds at the same time")
+    s.Summary("one process uses cuDNN on all GPUs of the run, with handles on all of them at the same time")
         .Devices(CCI_DEVICES_ALL);
     DescribeInit(s);
   }

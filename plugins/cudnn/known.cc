@@ -92,7 +92,8 @@ void WarnOfKnownRegressions(Context& ctx, const std::string& version, const std:
   if (count > kNamed) named += "; and " + std::to_string(count - kNamed) + " more";
   ctx.Attach("known-regressions.txt", "text/plain", all);
   ctx.Finding(kKnownRegression,
-              std::to_string(count) + " known of cuDNN " + version + " (version facts as of " +
+              std::to_string(count) + (count == 1 ? " known regression" : " known regressions") +
+                  " of cuDNN " + version + " (version facts as of " +
                   ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")" + named +
                   "; all are in known-regressions.txt",
               {ReleaseLine(package, ReleaseWithout(ctx, warned, machine, satisfies))});

@@ -44,7 +44,7 @@ void JudgeNames(Context& ctx, const CudnnInstall& install) {
   std::vector<const CudnnPart*> wrong;
   const auto add = [&](const CudnnPart& part) {
     if (part.other_name.empty()) return;
-    others.push_back(part.path + " is " + part.other_name + ", by its own name");
+    others.push_back(part.path + " is " + part.other_name + " by its soname");
     wrong.push_back(&part);
   };
   add(install.main);
@@ -112,12 +112,12 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
   // is not documented; its values stand in the graph library.
   const bool must_be_told =
       install.Version().rfind("9.12.", 0) == 0 && Environment("CUDNN_LIB_CONFIG") != "GRAPH_JIT_ONLY";
-  ctx.Finding(kCudnnJitOnly,
-              "without " + left_out + "; " + install.main.path +
-                  (must_be_told
-                       ? "; no graph of " + install.Version() +
-                             " works without CUDNN_LIB_CONFIG=GRAPH_JIT_ONLY: set it, or take 9.13.0 or later"
-                       : ""));
+  ctx.Finding(
+      kCudnnJitOnly,
+      "without " + left_out + "; " + install.main.path +
+          (must_be_told ? "; graphs of " + install.Version() +
+                              " need CUDNN_LIB_CONFIG=GRAPH_JIT_ONLY: set it, or install 9.13.0 or later"
+                        : ""));
   if (!elsewhere.empty())
     ctx.Finding(kCudnnJitCompleted, install.main.path + " of " + install.Version() +
                                         " would be completed with " + JoinLines(elsewhere) +
@@ -136,7 +136,7 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   std::vector<std::string> versions;
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");
   Judge(
-      ctx, versions.size() <= 1, "the libraries that carry a version carry the same one", kCudnnMixedVersions,
+      ctx, versions.size() <= 1, "all libraries with a version have the same one", kCudnnMixedVersions,
       [&] { return JoinLines(versions) + OnRecord(install); }, [&] { return LineForParts(install, parts); });
 }
 
@@ -144,7 +144,7 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
 std::string CopiesElsewhere() {
   std::string all;
   for (const CudnnCopy& copy : FindCudnnCopies(OwnVariables()).copies)
-    all += (all.empty() ? "; there are copies that the loader does not look at: " : ", ") +
+    all += (all.empty() ? "; copies where the loader does not look: " : ", ") +
            (copy.version.empty() ? "one of unknown version" : copy.version) + " in " + copy.directory + " (" +
            copy.origin + ")";
   return all;
@@ -153,7 +153,7 @@ std::string CopiesElsewhere() {
 struct Load {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("cuDNN and all its sub-libraries load, from one directory")
+    s.Summary("cuDNN and all its libraries load, from one directory")
         .Layer(CCI_LAYER_CUDNN)
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()

@@ -59,7 +59,7 @@ std::string HeaderDifference(const std::string& directory, const std::string& ve
   for (const fs::path& folder : headers) {
     for (const std::string& name : {own, std::string("cudnn_version.h")}) {
       const std::string header = (folder / name).string(), says = VersionOfHeader(ReadSome(header));
-      if (!says.empty()) return says == version ? "" : header + " is of " + says;
+      if (!says.empty()) return says == version ? "" : header + " has version " + says;
     }
   }
   return {};
@@ -73,7 +73,7 @@ std::string PackageDifference(const std::string& directory, const std::string& v
     all += (all.empty() ? "" : " and ") + package.name + " " + package.version;
     differs = differs || !IsOfVersion(package.version, version);
   }
-  return differs ? "the metadata beside them is of " + all : "";
+  return differs ? "the metadata beside them belongs to " + all : "";
 }
 
 }  // namespace cudnn_ci

@@ -15,7 +15,7 @@ std::string VersionOfHeader(const std::string& text);
 bool IsOfVersion(const std::string& package_version, const std::string& version);
 
 // How the headers that belong to the libraries of a folder differ from their version, in words:
-// "/usr/include/ cudnn_version.h is of 8.9.7"; empty if they agree or there are none.
+// "/usr/include/ cudnn_version.h has version 8.9.7"; empty if they agree or there are none.
 std::string HeaderDifference(const std::string& directory, const std::string& version);
 
 // The same of Python packages: another version than the libraries have, or two packages that both claim them.

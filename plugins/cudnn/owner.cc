@@ -88,7 +88,7 @@ std::string OwnFolders(const Context& ctx) {
   if (spec == "loader" || spec.compare(0, 5, "path:") == 0) return {};
   const std::vector<std::string> folders = ctx.SubjectFolders();
   return "; " + spec +
-         (folders.empty() ? " has no folder of libraries of its own" : " looks into " + JoinLines(folders));
+         (folders.empty() ? " has no folder of libraries" : " looks into " + JoinLines(folders));
 }
 
 std::string PassedOver(const CudnnInstall& install) {
@@ -103,7 +103,7 @@ void JudgeOwner(Context& ctx, const CudnnInstall& install) {
   const std::string own = FileIn(folders, install.main.name), taken = install.main.found;
   if (folders.empty() || LiesInAny(taken, folders)) return;
   if (own.empty() && ctx.SubjectSpec().compare(0, 5, "path:") != 0) {
-    ctx.Log(ctx.SubjectSpec() + " brings no cuDNN; the loader's is judged");
+    ctx.Log(ctx.SubjectSpec() + " has no cuDNN; the loader's is tested");
     return;
   }
   const ElfFile::Kind kind = own.empty() ? ElfFile::Kind::kUnreadable : ElfFile(own).kind();
@@ -120,7 +120,7 @@ void JudgeOwner(Context& ctx, const CudnnInstall& install) {
   const bool older = ctx.SubjectSpec().compare(0, 7, "python:") == 0 && IsOlder(version, hidden);
   ctx.Finding(older ? kCudnnOverriddenByOlder : kCudnnOverridden,
               "cuDNN " + version + " (" + install.main.path + "), found through " + entry + ", hides " +
-                  (hidden.empty() ? "the one" : hidden) + " in " + DirectoryOf(own),
+                  (hidden.empty() ? "the cuDNN" : hidden) + " in " + DirectoryOf(own),
               // Where it is a warning, another program of the image may mean the one that is found.
               {older ? LibraryPathLine({install.main.name}, DirectoryOf(own), folders) : ""});
 }

@@ -105,10 +105,10 @@ void JudgeOutcomes(Context& ctx, const std::array<Outcome, std::size(kProblems)>
     add(without, kProblems[i].name,
         built.given == 0
             ? "the heuristics announce " + std::to_string(built.announced) +
-                  " configurations of engines, and give none"
-            : "of " + std::to_string(built.given) + " configurations none can be built: " + built.refusal);
+                  " configurations of engines, but return none"
+            : "none of " + std::to_string(built.given) + " configurations can be built: " + built.refusal);
   }
-  Judge(ctx, failed.empty(), "cuDNN's heuristics and engines can be asked", kCudnnPlansFailed,
+  Judge(ctx, failed.empty(), "cuDNN's heuristics and engines answer", kCudnnPlansFailed,
         [&] { return failed + about; });
   Judge(ctx, without.empty(), "there is a plan for each plain convolution", kCudnnNoPlans,
         [&] { return without + about; });
@@ -120,7 +120,7 @@ struct Plans {
     std::int64_t plans = 0;
   };
   static void Describe(Schema<Params>& s) {
-    s.Summary("cuDNN's heuristics choose engines for plain convolutions and plans are built, without a GPU")
+    s.Summary("cuDNN chooses engines for plain convolutions and builds plans with them, without a GPU")
         .Layer(CCI_LAYER_CUDNN)
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
@@ -132,7 +132,7 @@ struct Plans {
     s.Param("plans", &Params::plans)
         .Range(1, 100)
         .Default(4)
-        .Summary("plans that are built for each convolution at the most");
+        .Summary("most plans that are built for each convolution");
   }
 
   static void Run(Context& ctx, const Params& p) {

@@ -26,7 +26,7 @@ void ReportCopies(FactSink& facts) {
     if (!copy.version.empty()) facts.Report(key + CCI_FACT_CUDNN_COPY_VERSION, copy.version);
   }
   if (!found.complete || found.copies.size() > kMostCopies)
-    facts.Report("cudnn.copies", "incomplete: the search gave up at its bound");
+    facts.Report("cudnn.copies", "incomplete: the search reached its limit");
 }
 
 // What changes which libraries a process gets, and how the loader and the allocator work.
@@ -54,4 +54,4 @@ CCI_FACTS(Facts, true)
 }  // namespace
 }  // namespace cudnn_ci
 
-CCI_PLUGIN("cudnn", "0.1.0", "the image's cuDNN: complete, of one piece, of the promised version, usable")
+CCI_PLUGIN("cudnn", "0.1.0", "the image's cuDNN: complete, consistent, of the promised version, usable")

@@ -84,7 +84,7 @@ struct Pressure {
   };
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("with hardly any device memory left cuDNN says so, and works again when there is some")
+    s.Summary("cuDNN reports that device memory is short, and works again when memory is free")
         .Layer(CCI_LAYER_INIT)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
@@ -94,7 +94,7 @@ struct Pressure {
     s.Param("leave_mib", &Params::leave_mib)
         .Range(0, 65536)
         .Default(0)
-        .Summary("MiB of device memory that are left free");
+        .Summary("device memory left free, in MiB");
   }
 
   static void Run(Context& ctx, const Params& p) {
@@ -125,24 +125,24 @@ struct Pressure {
                    "cuDeviceGetAttribute");
     // All of its memory is all of the host's.
     if (shared_with_host != 0)
-      ctx.Skip(CCI_SKIP_UNSUPPORTED, "a GPU with memory of its own", "this one shares the host's");
+      ctx.Skip(CCI_SKIP_UNSUPPORTED, "a GPU with its own memory", "this GPU shares the host's memory");
     Ballast ballast(driver);
     ballast.Take(leave);
     const std::size_t left = FreeBytes(driver);
     if (left > leave + kSlack)
-      ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory that can be taken",
-                     MemoryText(driver) + " after all was asked for");
+      ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory that can be allocated",
+                     MemoryText(driver) + " after all of it was requested");
     const std::string memory = MemoryText(driver);
     ctx.Measure("memory_left", static_cast<double>(left), "B", CCI_GOAL_NONE);
     ctx.Step("a handle without memory");
     cudnnHandle_t handle = nullptr;
     const cudnnStatus_t status = cudnn.Create(&handle);
     const std::string words = status == CUDNN_STATUS_SUCCESS ? "success" : cudnn.Describe(status);
-    ctx.Log("with " + memory + " cudnnCreate says: " + words);
+    ctx.Log("with " + memory + " cudnnCreate returns: " + words);
     if (status == CUDNN_STATUS_SUCCESS) {
       cudnn.Require(cudnn.Destroy(handle), "cudnnDestroy");
     } else if (!SaysMemory(cudnn, status, words)) {
-      ctx.Finding(kCudnnPressureUnclear, "with " + memory + " cudnnCreate says " + words + about);
+      ctx.Finding(kCudnnPressureUnclear, "with " + memory + " cudnnCreate returns " + words + about);
     }
     ctx.Step("give it back");
     ballast.GiveBack();
@@ -150,10 +150,10 @@ struct Pressure {
     const std::size_t before = FreeBytes(driver);
     handle = nullptr;
     const cudnnStatus_t again = cudnn.Create(&handle);
-    if (!Judge(ctx, again == CUDNN_STATUS_SUCCESS, "with memory a handle can be made again",
+    if (!Judge(ctx, again == CUDNN_STATUS_SUCCESS, "with free memory a handle can be created again",
                kCudnnLostUnderPressure, [&] {
                  return "cudnnCreate: " + cudnn.Describe(again) + "; device memory: " + MemoryText(driver) +
-                        "; with " + memory + " it had said " + words + about;
+                        "; with " + memory + " it had returned " + words + about;
                })) {
       return;
     }

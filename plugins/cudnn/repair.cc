@@ -117,10 +117,10 @@ CublasPackage CublasPackageFor(const CudnnInstall& install, int cuda_major, cons
   if (packages.size() > 1) return {};
   if (packages.empty()) {
     if (cublas.name.empty()) return {};
-    return {"; the package " + cublas.name + " brings it, and is not on record", InstallLine(cublas)};
+    return {"; the package " + cublas.name + " contains it, but is not on record", InstallLine(cublas)};
   }
   cublas.name = packages[0].name, cublas.version = packages[0].version;
-  return {"; " + packages[0].Text() + " is on record, and its file is gone, damaged or not found",
+  return {"; " + packages[0].Text() + " is on record, but its file is missing, damaged or not found",
           ReinstallLine(cublas)};
 }
 

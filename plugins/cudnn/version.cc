@@ -82,10 +82,10 @@ void JudgeVersionChecks(Context& ctx, const CudnnApi& api, const CudnnInstall& i
     ask("cnn", api.CnnVersionCheck);
     ask("adv", api.AdvVersionCheck);
   }
-  Judge(ctx, mixed.empty(), "cuDNN finds its own libraries of one version", kCudnnMixedVersions, [&] {
+  Judge(ctx, mixed.empty(), "cuDNN finds its own libraries, all of one version", kCudnnMixedVersions, [&] {
     // The file that it found in the place of its own.
     const LoadedCudnn loaded = InspectLoadedCudnn();
-    return mixed + "; " + install.main.path + (loaded.several ? "; loaded are " + loaded.files : "");
+    return mixed + "; " + install.main.path + (loaded.several ? "; loaded: " + loaded.files : "");
   });
   Judge(ctx, unusable.empty(), "cuDNN can use its own libraries", kCudnnSublibraryUnloadable,
         [&] { return unusable + "; " + install.main.path; });
@@ -96,13 +96,13 @@ void JudgeMappedFiles(Context& ctx) {
   const LoadedCudnn loaded = InspectLoadedCudnn();
   if (loaded.several && !loaded.mixed)
     ctx.Log("two copies of one version are used together: " + loaded.files, CCI_LOG_WARNING);
-  Judge(ctx, !loaded.mixed, "what is loaded comes from one directory", kCudnnMixedDirectories,
-        [&] { return "loaded are " + loaded.files; });
+  Judge(ctx, !loaded.mixed, "all loaded libraries of cuDNN come from one directory", kCudnnMixedDirectories,
+        [&] { return "loaded: " + loaded.files; });
 }
 
 Identity Identify(Context& ctx, const CudnnInstall& install) {
   if (!install.callable()) {
-    ctx.Log("nothing can be called without the driver's library: the files tell version and CUDA major");
+    ctx.Log("cuDNN cannot be called without the driver's library: its files give the version and CUDA major");
     return {install.Version(), std::atoi(CudaMajorOfRunPath(install).c_str())};
   }
   CudnnApi api;
@@ -132,7 +132,7 @@ void JudgeFlavour(Context& ctx, bool fits, const std::string& file, int toolkit,
   }
   Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major",
         loaded.several ? kCudnnMixedDirectories : kCudnnFlavourMismatch,
-        [&] { return detail + (loaded.several ? "; loaded are " + loaded.files : ""); });
+        [&] { return detail + (loaded.several ? "; loaded: " + loaded.files : ""); });
 }
 
 // cuDNN 9 opens libcublasLt by name when a convolution first needs it, and aborts if it cannot; cuDNN 8 links
@@ -196,7 +196,7 @@ std::string LineForMismatch(const Context& ctx, const std::string& range, const 
 void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& install,
                   const InstalledPackage& owner, const std::string& version) {
   const std::string directory = DirectoryOf(install.main.path);
-  const std::string libraries = "the libraries in " + directory + " are of " + version + ", ";
+  const std::string libraries = "the libraries in " + directory + " have version " + version + ", but ";
   if (const std::string difference = HeaderDifference(directory, version); !difference.empty())
     ctx.Finding(kCudnnHeaderMismatch, libraries + difference);
   if (const std::string difference = PackageDifference(directory, version); !difference.empty())
@@ -205,8 +205,8 @@ void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& in
   const auto add = [&](const char* manager, const std::vector<Package>& packages) {
     for (const Package& package : packages)
       if (!IsOfVersion(package.version, version))
-        recorded += (recorded.empty() ? "" : " and ") + std::string(manager) + " has " + install.main.path +
-                    " as of " + package.name + " " + package.version;
+        recorded += (recorded.empty() ? "" : " and ") + std::string(manager) + " records " +
+                    install.main.path + " as a file of " + package.name + " " + package.version;
   };
   add("dpkg", CudnnDpkgPackagesOf({install.main.found, install.main.path}));
   add("rpm", RpmPackagesOf(ctx, install.main.path));
@@ -217,7 +217,7 @@ void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& in
 struct Version {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("cuDNN is of the promised version, of one piece, and fits the image's CUDA libraries")
+    s.Summary("cuDNN has the promised version in all its libraries, and fits the image's CUDA libraries")
         .Layer(CCI_LAYER_CUDNN)
         .Judges("image.cudnn")
         .Devices(CCI_DEVICES_NONE)
@@ -236,7 +236,7 @@ struct Version {
     CCI_ASSERT_TRUE(LoadCudnn(&install)) << install.main.error;
     const Identity identity = Identify(ctx, install);
     const std::string &version = identity.version, &range = contract.promise.range;
-    CCI_ASSERT_FALSE(version.empty()) << install.main.path << " does not say its version";
+    CCI_ASSERT_FALSE(version.empty()) << install.main.path << " does not return its version";
     const InstalledPackage owner = OwnerOf(install);
     Judge(ctx, contract.promise.Kept(version), "cuDNN " + version + " is " + range, kCudnnOutsideContract,
           "cuDNN " + version + " found, " + range + " promised; " + install.main.path,

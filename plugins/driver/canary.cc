@@ -70,7 +70,7 @@ std::string ComputeModes(const DriverApi& api) {
 struct Canary {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("a trivial kernel runs on the GPU and its numbers are right")
+    s.Summary("a trivial kernel runs on the GPU, and its result is right")
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ONE)
         .Pooled()
@@ -126,7 +126,7 @@ struct Canary {
     if (result == CUDA_ERROR_OUT_OF_MEMORY && (!memory.known || memory.free < kContextBytes)) {
       slug = kDeviceMemoryHeld;
       detail += memory.known ? "; " + std::to_string(memory.free >> 20) + " MiB of device memory are free"
-                             : "; how much device memory is free is not known (" + nvml.error() + ")";
+                             : "; the free device memory is unknown (" + nvml.error() + ")";
     }
     if (static_cast<int>(result) == 46) {
       slug = kDeviceBusy;

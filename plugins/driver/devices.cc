@@ -71,14 +71,14 @@ CUresult Init(Context& ctx, const DriverApi& api) {
       [&] { ctx.Step("wait for the NVLink fabric"); }, &waited);
   const std::string total = std::to_string(static_cast<int>(waited) + std::atoi(before.c_str()));
   if (result == CUDA_SUCCESS && (waited > 0 || !before.empty()))
-    ctx.Finding(kFabricWasSlow, "cuInit said 802 for " + total + " s, then succeeded");
+    ctx.Finding(kFabricWasSlow, "cuInit returned 802 for " + total + " s, then succeeded");
   return result;
 }
 
 struct Devices {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("the driver initialises and shows the promised GPUs")
+    s.Summary("the driver initialises, and the promised GPUs are visible")
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ENVIRONMENT)
         .Requires("driver.load")
@@ -106,7 +106,7 @@ struct Devices {
     ctx.Step("enumerate");
     const std::vector<Gpu> gpus = VisibleGpus(api);
     if (!Judge(ctx, !gpus.empty(), "a GPU is visible", kNoVisibleDevice,
-               [&] { return "cuInit succeeds and cuDeviceGetCount is 0" + VisibilityDetail(nvml); })) {
+               [&] { return "cuInit succeeds, but cuDeviceGetCount returns 0" + VisibilityDetail(nvml); })) {
       ctx.Stop();
     }
     JudgeCount(ctx, nvml, static_cast<int>(gpus.size()));

@@ -17,7 +17,7 @@ void ReportErrors(Context& ctx, const std::string& name, const NvmlHealth& healt
   if (health.repair_pending || health.repair_failed)
     ctx.Finding(kMemoryRepairPending,
                 name + (health.repair_failed ? ": a row of memory could not be remapped"
-                                             : ": memory waits for the next reset to be repaired"));
+                                             : ": memory will be repaired at the next reset"));
 }
 
 void ReportSettings(Context& ctx, const Gpu& gpu, const std::string& name, const NvmlHealth& health) {

@@ -167,11 +167,11 @@ Sandbox OwnSandbox() {
 
 std::string SandboxDetail(int code, const Sandbox& sandbox) {
   if (code == kOutOfMemory && sandbox.address_bytes != UINT64_MAX)
-    return "; the limit of address space is " + std::to_string(sandbox.address_bytes >> 20) +
-           " MiB (ulimit -Hv), and CUDA reserves more than host and GPUs have memory: take the limit away";
+    return "; the address space is limited to " + std::to_string(sandbox.address_bytes >> 20) +
+           " MiB (ulimit -Hv), and CUDA reserves more than the memory of the host and its GPUs: remove the limit";
   if (code == kOperatingSystem && sandbox.kernel == kGvisor)
-    return "; the kernel is gVisor's, which passes on only what it knows of a driver: start the container "
-           "with runsc's --nvproxy, with a driver that it lists (runsc nvproxy list-supported-drivers)";
+    return "; the kernel is gVisor, which passes on only the driver calls that it knows: start the container "
+           "with runsc --nvproxy and a driver that it supports (runsc nvproxy list-supported-drivers)";
   return {};
 }
 
@@ -208,7 +208,7 @@ InitFailure ExplainInit(const DriverApi& api, const NvmlApi& nvml, CUresult resu
   if (code == 46) detail += ProcessesOf(nvml);
   detail += SandboxDetail(code, OwnSandbox());
   if (slug == kUvmNodeUnusable && IsUvmNodeStale(nodes))
-    detail += "; /dev/nvidia-uvm has not the major number that /proc/devices gives";
+    detail += "; the major number of /dev/nvidia-uvm is not the one in /proc/devices";
   return {slug, detail};
 }
 

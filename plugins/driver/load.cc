@@ -21,16 +21,16 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 InitFailure ExplainTraces(const MountedDriver& driver) {
   if (!driver.files.empty()) {
     const std::string& file = driver.files.front();
-    return {kDriverLinkMissing, file + " is mounted, and the loader finds no link " + kDriverLibrary +
-                                    " to it: nobody has run `ldconfig " + DirectoryOf(file) +
-                                    "` in this container"};
+    return {kDriverLinkMissing, file + " is mounted, but the loader finds no link " + kDriverLibrary +
+                                    " to it: `ldconfig " + DirectoryOf(file) +
+                                    "` was not run in this container"};
   }
   for (const std::string& trace : driver.traces)
     if (NameOf(trace).compare(0, 7, "libcuda") == 0)
-      return {kDriverLibraryUnloadable, trace + " is mounted, and it is no library that can be loaded"};
+      return {kDriverLibraryUnloadable, trace + " is mounted, but it is not a library that can be loaded"};
   if (driver.traces.empty()) return {nullptr, ""};
   return {kDriverComputeNotMounted,
-          driver.traces.front() + " is mounted, so only the 'utility' capability was asked for"};
+          driver.traces.front() + " is mounted, so only the 'utility' capability was requested"};
 }
 
 // What tells "no driver on this host" from "the runtime was not asked to mount it" (the module is
@@ -41,20 +41,20 @@ InitFailure ExplainMissing(const std::string& loader_text) {
   std::string detail = loader_text + "; " + DriverTraces();
   if (const std::vector<std::string> mounted = MountedDriverLibraries(); !mounted.empty())
     return {kDriverLibraryOffPath, detail + ". " + mounted.front() +
-                                       " is there, where the loader does not look: LD_LIBRARY_PATH='" +
+                                       " exists, but the loader does not look there: LD_LIBRARY_PATH='" +
                                        Environment("LD_LIBRARY_PATH") + "'"};
   if (const InitFailure traced = ExplainTraces(FindMountedDriver()); !traced.detail.empty())
     return {traced.slug, detail + ". " + traced.detail};
   NvmlApi nvml;
   // A library that the image brought itself answers nothing where there is no driver.
   if (nvml.Load()) {
-    detail += ". " + RealPath(nvml.path()) + " is there, so only the 'utility' capability was mounted";
+    detail += ". " + RealPath(nvml.path()) + " exists, so only the 'utility' capability was requested";
     return {kDriverComputeNotMounted, detail};
   }
   if (!module.empty()) {
-    detail += ". The host has a driver, the container was started without it";
+    detail += ". The host has a driver, but the container was started without it";
   } else {
-    detail += ". No driver on this host, as far as can be seen from here";
+    detail += ". The host seems to have no driver";
   }
   return {kDriverLibraryMissing, detail};
 }

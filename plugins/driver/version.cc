@@ -38,13 +38,13 @@ void JudgeWitnesses(Context& ctx, const Driver& driver, const std::string& user)
   const bool tells = !user.empty() && !IsCompatPath(driver.library) && !said.empty();
   const bool libcuda_mounted = Mounts::Read().IsOfDriver(driver.library);
   if (!tells || said == user || (libcuda_mounted && !driver.nvml.mounted())) return;
-  const std::string detail = driver.library + " is of driver " + user + ", " + RealPath(driver.nvml.path()) +
-                             " of " + said + "; no kernel module can be seen";
+  const std::string detail = driver.library + " is from driver " + user + ", " +
+                             RealPath(driver.nvml.path()) + " from " + said + "; no kernel module is visible";
   if (libcuda_mounted) {
-    ctx.Finding(kDriverModuleMismatch, detail + ", and both are mounts");
+    ctx.Finding(kDriverModuleMismatch, detail + ", and both are mounted");
   } else {
-    ctx.Finding(kDriverLibrariesDisagree, detail + (driver.nvml.mounted() ? ", and NVML alone is a mount"
-                                                                          : ", and neither is a mount"));
+    ctx.Finding(kDriverLibrariesDisagree,
+                detail + (driver.nvml.mounted() ? ", and only NVML is mounted" : ", and neither is mounted"));
   }
 }
 
@@ -61,11 +61,11 @@ void JudgeModule(Context& ctx, const Driver& driver) {
       driver.nvml.status() == kNvmlDriverMismatch || (!module.empty() && !said.empty() && said != module);
   if (module.empty()) JudgeWitnesses(ctx, driver, user);
   if (!differ && !driver.nvml.foreign().empty()) ctx.Finding(kNvmlOfImage, driver.nvml.foreign());
-  Judge(ctx, !differ && !nvml_differs, "kernel module and user library are of one version",
+  Judge(ctx, !differ && !nvml_differs, "the kernel module and the user library have one version",
         differ ? SlugOfOtherLibrary(said, module) : kDriverModuleMismatch,
         "kernel module " + (module.empty() ? "of unknown version" : module) + ", user library " +
             driver.library + (driver.nvml.error().empty() ? "" : "; " + driver.nvml.error()) +
-            (nvml.empty() ? "" : " (" + nvml + (said.empty() ? "" : ", which says " + said) + ")"));
+            (nvml.empty() ? "" : " (" + nvml + (said.empty() ? "" : ", which reports " + said) + ")"));
 }
 
 // True if the runner keeps what the matrix promises of it, or nothing is promised.
@@ -78,7 +78,7 @@ bool JudgeContract(Context& ctx, const Driver& driver) {
   const bool highest = host.known() && ctx.Satisfies(host.highest, promised);
   // Neither the version nor that no GPU answers says anything of the runner's driver then.
   if (!(lowest && highest) && IsOfImageAlone(driver.library) && driver.api.Init(0) != CUDA_SUCCESS) {
-    ctx.Finding(kDriverOfImageAlone, driver.library + " is no mount; " + DriverTraces());
+    ctx.Finding(kDriverOfImageAlone, driver.library + " is not mounted; " + DriverTraces());
     return false;
   }
   // Of a range of versions the two ends say all, unless the promise leaves out one in between.
@@ -94,7 +94,7 @@ bool JudgeContract(Context& ctx, const Driver& driver) {
   }
   ctx.Finding(kDriverVersionUnknown,
               promised + " promised; NVML: " + driver.nvml.error() + "; no /proc/driver/nvidia/version; " +
-                  driver.library + " carries no version" +
+                  driver.library + " has no version in its name" +
                   (host.known() ? "; " + host.source + ": a driver " + host.Text() : ""));
   return false;
 }
@@ -121,10 +121,10 @@ std::string ToolkitObjection(Context& ctx, const Driver& driver, const std::stri
   const bool below = Major(driver.cuda) == wanted && !floor.empty() && !version.empty() &&
                      ctx.Satisfies(toolkit, ">" + driver.cuda) && ctx.Satisfies(version, "<" + floor);
   if (Major(driver.cuda) >= wanted && !below) return {};
-  return "the driver " + (version.empty() ? "" : version + " ") + "(" + driver.library + ") serves CUDA " +
-         driver.cuda + ", the image's toolkit is " + toolkit +
+  return "the driver " + (version.empty() ? "" : version + " ") + "(" + driver.library + ") supports CUDA " +
+         driver.cuda + ", but the image's toolkit is " + toolkit +
          (floor.empty() ? ""
-                        : ", which needs a driver from " + floor + " on (version facts as of " +
+                        : ", which needs driver " + floor + " or later (version facts as of " +
                               ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")");
 }
 
@@ -171,12 +171,12 @@ void JudgeToolkit(Context& ctx, const Driver& driver) {
   const bool served = (!counts || objection.empty()) && (!runners || required.with_minor_compatibility);
   if (served && !here.empty())
     ctx.Finding(kImageRequiresMoreThanItNeeds,
-                here + (counts ? "; the driver serves its toolkit " + toolkit : ""));
+                here + (counts ? "; the driver supports its toolkit " + toolkit : ""));
   const std::string lowest = LowestCuda(Environment("NVIDIA_REQUIRE_CUDA"));
   if (served && here.empty() && counts && !lowest.empty() && ctx.Satisfies(toolkit, "<" + lowest))
     ctx.Finding(kImageRequiresMoreThanItNeeds,
-                "NVIDIA_REQUIRE_CUDA asks for CUDA " + lowest + ", the image's toolkit is " + toolkit);
-  Judge(ctx, served, "the driver's CUDA " + driver.cuda + " serves toolkit " + toolkit,
+                "NVIDIA_REQUIRE_CUDA requires CUDA " + lowest + ", but the image's toolkit is " + toolkit);
+  Judge(ctx, served, "the driver's CUDA " + driver.cuda + " supports toolkit " + toolkit,
         runners ? kImageRequirementUnsatisfied : kDriverTooOldForToolkit,
         objection + (objection.empty() || here.empty() ? "" : "; ") + here);
 }
@@ -200,7 +200,7 @@ void SayWhatIsNewer(Context& ctx, const Driver& driver) {
 struct Version {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("the driver keeps the runner's contract and serves the image's toolkit")
+    s.Summary("the driver has the version that the matrix promises and supports the image's toolkit")
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ENVIRONMENT)
         .Requires("driver.load")
@@ -218,7 +218,7 @@ struct Version {
     const CUresult result = driver.api.DriverGetVersion(&raw);
     CCI_ASSERT_EQ(static_cast<int>(result), 0) << "cuDriverGetVersion: " << driver.api.Describe(result);
     driver.cuda = SupportedCuda(driver.api);
-    ctx.Log("the driver serves CUDA " + driver.cuda);
+    ctx.Log("the driver supports CUDA " + driver.cuda);
     driver.host = HostDriver(ctx, driver.nvml, driver.library, driver.cuda);
     SayWhatIsNewer(ctx, driver);
     // Below its contract the runner is to blame, and that was said.

@@ -15,7 +15,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr char kUnproven[] = ", which nothing here shows to be the host's";
+constexpr char kUnproven[] = ", which may not be the host's";
 
 std::vector<int> Branches(const Context& ctx) {
   std::vector<int> branches;
@@ -72,7 +72,7 @@ DriverVersion HostDriver(const Context& ctx, const NvmlApi& nvml, const std::str
   }
   if (!driver.known()) return {};
   if (driver.highest.empty()) driver.highest = "9999";  // newer than the table
-  driver.source = "cuDriverGetVersion, which says CUDA " + cuda;
+  driver.source = "cuDriverGetVersion, which returns CUDA " + cuda;
   return driver;
 }
 
@@ -84,7 +84,7 @@ std::string SupportedCuda(const DriverApi& api) {
 
 std::string CompatObjection(const Context& ctx, const std::string& compat, const std::string& driver) {
   if (compat.empty() || driver.empty() || compat == driver) return {};
-  const std::string pair = "compat library " + compat + " over driver " + driver;
+  const std::string pair = "compat library " + compat + " on driver " + driver;
   if (ctx.Satisfies(compat, "<" + driver)) return pair + ": older than the host's driver";
   std::string package = CudaOf(ctx, Major(compat));
   if (package.find('.') == std::string::npos) return {};
@@ -94,7 +94,7 @@ std::string CompatObjection(const Context& ctx, const std::string& compat, const
   std::istringstream branches(allowed);
   for (std::string branch; branches >> branch;)
     if (branch == std::to_string(Major(driver))) return {};
-  return pair + ": cuda-compat-" + package + " is supported over drivers of the branches " + allowed +
+  return pair + ": cuda-compat-" + package + " is supported only on drivers of the branches " + allowed +
          " (version facts as of " + ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
 }
 

@@ -40,7 +40,7 @@ bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result, const S
   const bool as_expected = result.signal == 0 && result.exit_status == p.exit_status;
   if (!as_expected && ReportShortage(ctx, p.argv[0], result, shortage)) return false;
   if (!Judge(ctx, result.signal == 0, "no signal ends the command", kCommandKilled, [&] {
-        return p.argv[0] + " was ended by signal " + std::to_string(result.signal) + " (" +
+        return p.argv[0] + " was killed by signal " + std::to_string(result.signal) + " (" +
                strsignal(result.signal) + "); " + LastLine(result.output) + WordsOfShortage(result.output);
       }))
     return false;
@@ -84,7 +84,7 @@ void RunCommand(Context& ctx, const Command& p) {
   if (!JudgeEnd(ctx, p, result, shortage)) return;
   for (const std::string& pattern : p.output)
     Judge(ctx, HasLine(result.output, pattern), "a line of the output matches", kCommandOutput, [&] {
-      return "no line that " + p.argv[0] + " printed matches " + Quoted(pattern) + "; " +
+      return "no line of the output of " + p.argv[0] + " matches " + Quoted(pattern) + "; " +
              LastLine(result.output);
     });
   JudgeLibraries(ctx, p, record);
@@ -94,26 +94,23 @@ void DescribeCommand(Schema<Command>& s) {
   // Last in the order of root causes: a command rests on all that is judged before it.
   s.Layer(CCI_LAYER_OTHER).TimeoutSeconds(60);
   s.Param("argv", &Command::argv)
-      .Summary("the program, by path or by PATH, and its arguments; no shell reads them");
-  s.Param("exit_status", &Command::exit_status)
-      .Summary("the exit status it must end with")
-      .Default(0)
-      .Range(0, 255);
+      .Summary("program (a path, or a name in PATH) and its arguments; no shell is used");
+  s.Param("exit_status", &Command::exit_status).Summary("expected exit status").Default(0).Range(0, 255);
   s.Param("output", &Command::output)
-      .Summary("patterns as of the shell (* ? [...]); each must match a whole line of what it prints")
+      .Summary("shell patterns (* ? [...]); each must match a whole line of the output")
       .Default({});
   s.Param("libraries", &Command::libraries)
       .Summary(
-          "patterns as of the shell; each must match a file that a process of it has mapped when it ends, by "
-          "name, or by path where the pattern has a slash")
+          "shell patterns; each must match a file that a process of the command has mapped when it ends: by "
+          "name, or by path if the pattern has a slash")
       .Default({});
   s.Param("timeout_s", &Command::timeout_s)
-      .Summary("seconds it may take; less than the entry's own")
+      .Summary("time limit of the command in seconds; must be less than the entry's")
       .Default(50);
 }
 
 void ValidateCommand(const Command& p, Problems& problems) {
-  if (p.argv.empty()) problems.Add("argv", "there is no command in it");
+  if (p.argv.empty()) problems.Add("argv", "must name a program");
   if (!p.argv.empty() && p.argv[0].empty()) problems.Add("argv", "the program's name is empty");
   if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
   AddPatternProblems("output", p.output, &problems);
@@ -125,7 +122,7 @@ struct OnHost {
   static void Describe(Schema<Params>& s) {
     DescribeCommand(s);
     // The user's own environment, as a command of the image would find it.
-    s.Summary("a command of the image does what is expected").Devices(CCI_DEVICES_ENVIRONMENT);
+    s.Summary("a command of the image ends and prints as expected").Devices(CCI_DEVICES_ENVIRONMENT);
   }
   static void Validate(const Params& p, Problems& problems) { ValidateCommand(p, problems); }
   static void Run(Context& ctx, const Params& p) { RunCommand(ctx, p); }
@@ -135,7 +132,7 @@ struct OnGpu {
   using Params = Command;
   static void Describe(Schema<Params>& s) {
     DescribeCommand(s);
-    s.Summary("a command of the image does what is expected, alone on one GPU")
+    s.Summary("a command of the image ends and prints as expected, alone on one GPU")
         .Devices(CCI_DEVICES_ONE)
         .Requires("driver.canary");
   }

@@ -184,7 +184,7 @@ void ReadLine(const std::string& line, Answer* answer) {
   const auto reader =
       object.is_object() && object.size() == 1 ? Readers().find(object.begin().key()) : Readers().end();
   if (reader == Readers().end()) {
-    answer->problem = "a line that is no answer: " + line.substr(0, 100);
+    answer->problem = "a line is not an answer: " + line.substr(0, 100);
     return;
   }
   reader->second(*object.begin(), answer);

@@ -51,14 +51,14 @@ void SkipIfLacking(Context& ctx, const Framework& framework, const Asked& asked)
                      : NameOf(framework, answer) + " was built without " + answer.lacks);
 }
 
-// What became of a rank's process: "rank 1 was ended by signal 11 (Segmentation fault) at "import"".
+// What became of a rank's process: "rank 1 was killed by signal 11 (Segmentation fault) at "import"".
 std::string EndOfRank(int rank, const Answer& said, const Asked& leader) {
   const auto end = leader.answer.rank_ends.find(rank);
   const std::string name = "rank " + std::to_string(rank), at = " at \"" + said.step + "\"";
   if (!said.errors.empty()) return name + " failed at \"" + said.failed_at + "\": " + said.LastError();
   if (end == leader.answer.rank_ends.end())
     return name + (said.step.empty() ? " had not begun" : " waited" + at);
-  if (end->second == 0 && said.ended) return name + " came to its end";
+  if (end->second == 0 && said.ended) return name + " finished";
   return name + " " + HowEnded({end->second, std::max(0, -end->second), false, ""}) + at;
 }
 
@@ -77,9 +77,9 @@ bool JudgeRanks(Context& ctx, const Framework& framework, const Interpreter& p, 
   std::stable_sort(order.begin(), order.end(), [&said](int a, int b) {
     return said[static_cast<size_t>(a)].steps < said[static_cast<size_t>(b)].steps;
   });
-  return Judge(ctx, whole, "each rank comes to its end", kFrameworkGpusFailed, [&] {
+  return Judge(ctx, whole, "each rank finishes", kFrameworkGpusFailed, [&] {
     std::string text = WithNccl(framework, said.front()) + ": ";
-    if (leader.end.timed_out) text += "no end within " + SecondsText(p.timeout_s) + "; ";
+    if (leader.end.timed_out) text += "did not finish within " + SecondsText(p.timeout_s) + "; ";
     for (const int rank : order) text += EndOfRank(rank, said[static_cast<size_t>(rank)], leader) + "; ";
     return text + LastLine(leader.end.output) +
            Known(ctx, said.front(), spec, leader.end.timed_out ? "hang" : "failure");
@@ -142,7 +142,7 @@ void JudgeCollectives(Context& ctx, const Probe& probe, const Interpreter& p, in
 
 void OfOneRank(Context& ctx, const Probe& probe, const Interpreter& p) { JudgeCollectives(ctx, probe, p, 1); }
 
-constexpr char kRight[] = "makes collectives of one rank that are right";
+constexpr char kRight[] = "computes the right results in collectives of one rank";
 
 template <const Probe& kProbe>
 using OnOneGpu = FrameworkCheck<kProbe, kRight, OfOneRank>;
@@ -155,7 +155,7 @@ struct OnAllGpus {
   using Params = Interpreter;
   static void Describe(Schema<Params>& s) {
     s.Summary("the image's own " + std::string(kProbe.title) +
-              " makes collectives of all GPUs of the run that are right")
+              " computes the right results in collectives of all GPUs of the run")
         .Devices(CCI_DEVICES_ALL)
         .Requires("driver.canary");
     DescribeInterpreter(s, 240);

@@ -63,7 +63,7 @@ std::string WrongOfRank(const CollectiveSpec& spec, int rank, const std::string&
   file.read(reinterpret_cast<char*>(got.data()), static_cast<std::streamsize>(got.size()));
   if (const auto read = static_cast<size_t>(file.gcount()); read != bytes)
     return "its result has " + std::string(read > bytes ? "more than " : "") +
-           std::to_string(read > bytes ? bytes : read) + " bytes of " + std::to_string(bytes);
+           std::to_string(read > bytes ? bytes : read) + " bytes, expected " + std::to_string(bytes);
   const CollectiveData data(spec, rank);
   const Judgement judged = data.Judge(0, 0, got.data());
   if (judged.wrong > 0) {
@@ -148,7 +148,7 @@ std::string WrongWith(const std::string& folder, const std::vector<CollectiveSpe
     if (text.empty()) continue;
     if (++wrong == 1) first = (spec.ranks > 1 ? "rank " + std::to_string(rank) + ": " : "") + text;
   }
-  return wrong > 1 ? first + "; of " + std::to_string(wrong) + " ranks" : first;
+  return wrong > 1 ? first + "; wrong on " + std::to_string(wrong) + " ranks" : first;
 }
 
 }  // namespace cudnn_ci

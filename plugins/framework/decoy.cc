@@ -123,7 +123,7 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Asked& asked) {
   SkipIfOutOfMemory(ctx, framework, error);
   const bool ended = answer.ended && !asked.end.timed_out && asked.end.exit_status == 0;
   return Judge(ctx, ended && error.empty(), "it computes beside another cuDNN", kFrameworkFailed, [&] {
-    return NameOf(framework, answer) + " beside another cuDNN, of which it took nothing, at \"" +
+    return NameOf(framework, answer) + " loads nothing from another cuDNN, but fails beside it at \"" +
            answer.step + "\": " +
            (!error.empty()        ? error
             : asked.end.timed_out ? std::string("it did not answer in time")
@@ -137,7 +137,7 @@ void JudgeDecoy(Context& ctx, const Probe& probe, const Interpreter& p) {
   const std::string spec = ctx.SubjectSpec();
   // What a name on the loader's path stands for is what these subjects are made of.
   if (spec.compare(0, 7, "python:") != 0)
-    ctx.Skip(CCI_SKIP_UNSUPPORTED, "a subject \"python:PATH\", whose packages bring their own cuDNN", spec);
+    ctx.Skip(CCI_SKIP_UNSUPPORTED, "a subject \"python:PATH\" whose packages include a cuDNN", spec);
   const std::set<std::string> names = NamesOfInstalls(ctx.SubjectFolders());
   if (names.empty())
     ctx.Skip(CCI_SKIP_ABSENT, "a cuDNN that comes with " + spec, "none in its folders of libraries");
@@ -148,14 +148,14 @@ void JudgeDecoy(Context& ctx, const Probe& probe, const Interpreter& p) {
   SkipIfAbsent(ctx, framework, asked);
   const LoaderLog log = ReadLoaderLogs(folder, kLog);
   if (Taken(log, folder, {kControl}).empty())
-    ctx.Skip(CCI_SKIP_UNSUPPORTED, "glibc's loader, which heeds LD_LIBRARY_PATH and says what it takes",
-             "the log of " + asked.python + " does not show a library that was loaded from there");
+    ctx.Skip(CCI_SKIP_UNSUPPORTED, "glibc's loader, which uses LD_LIBRARY_PATH and logs what it loads",
+             "the log of " + asked.python + " shows no library that was loaded from there");
   const std::set<std::string> taken = Taken(log, folder, names), others = Others(log, folder);
-  if (!Judge(ctx, taken.empty(), "it takes nothing of another cuDNN on the loader's path",
+  if (!Judge(ctx, taken.empty(), "it loads nothing from another cuDNN on the loader's path",
              kFrameworkDecoyTaken, [&] {
-               return NameOf(framework, answer) +
-                      ", with another cuDNN first in LD_LIBRARY_PATH, takes from there " + Joined(taken) +
-                      (others.empty() ? "" : ", beside " + Joined(others));
+               return NameOf(framework, answer) + ", with another cuDNN first in LD_LIBRARY_PATH, loads " +
+                      Joined(taken) + " from it" +
+                      (others.empty() ? "" : ", together with " + Joined(others));
              }))
     return;
   if (!JudgeEnd(ctx, framework, asked)) return;
@@ -163,10 +163,10 @@ void JudgeDecoy(Context& ctx, const Probe& probe, const Interpreter& p) {
   if (answer.results.empty() || others.empty())
     ctx.Skip(CCI_SKIP_ABSENT, framework.title + " that computes with a cuDNN",
              NameOf(framework, answer) + (others.empty() ? " loads none" : " sees no GPU"));
-  ctx.Log(NameOf(framework, answer) + " keeps to " + Joined(others));
+  ctx.Log(NameOf(framework, answer) + " uses " + Joined(others));
 }
 
-constexpr char kKeeps[] = "keeps to its packages' cuDNN where the loader's path has another one";
+constexpr char kKeeps[] = "uses its packages' cuDNN, even if another one is first on the loader's path";
 
 template <const Probe& kProbe>
 using BesideDecoy = FrameworkCheck<kProbe, kKeeps, JudgeDecoy>;

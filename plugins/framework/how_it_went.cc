@@ -27,7 +27,7 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, co
   const Answer& answer = asked.answer;
   const std::string at = " at \"" + answer.step + "\"; ";
   if (!Judge(ctx, !asked.end.timed_out, "it answers in time", kFrameworkTimedOut, [&] {
-        return NameOf(framework, answer) + " did not answer within " + SecondsText(p.timeout_s) + ", it was" +
+        return NameOf(framework, answer) + " did not answer within " + SecondsText(p.timeout_s) + "; it was" +
                at + LastLine(asked.end.output);
       }))
     return false;
@@ -35,7 +35,7 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, co
   return Judge(ctx, answer.ended && asked.end.exit_status == 0, "its process lives until it has answered",
                kFrameworkCrashed, [&] {
                  return NameOf(framework, answer) + ": " + asked.python + " " + HowEnded(asked.end) +
-                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output) +
+                        (answer.ended ? " after its answer; " : at) + LastLine(asked.end.output) +
                         WordsOfShortage(asked.end.output);
                });
 }
@@ -48,7 +48,7 @@ std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
     distribution = " (" + package->second.distribution + " " + package->second.version + ")";
   std::string why = NameOf(framework, answer) + distribution;
   if (answer.built_hip) return why + " is built for AMD's GPUs (ROCm)";
-  if (answer.built_cuda.empty()) return why + " is a build without CUDA";
+  if (answer.built_cuda.empty()) return why + " is built without CUDA";
   if (answer.built_cuda != "unknown") why += " is built for CUDA " + answer.built_cuda;
   return why + Then(answer.LastError()) + Then(LoaderWords(asked.end.output)) + "; CUDA_VISIBLE_DEVICES='" +
          Environment("CUDA_VISIBLE_DEVICES") + "'";

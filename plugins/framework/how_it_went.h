@@ -23,7 +23,7 @@ bool JudgeGpus(Context& ctx, const Framework& framework, const Asked& asked, int
 // Skips the case where memory was wanting.
 bool JudgeErrors(Context& ctx, const Framework& framework, const Asked& asked);
 
-// "PyTorch 2.11.0 is a build without CUDA", or what it says of itself and where it was to look.
+// "PyTorch 2.11.0 is built without CUDA", or what it says of itself and where it was to look.
 std::string WhyNoGpu(const Framework& framework, const Asked& asked);
 
 }  // namespace cudnn_ci

@@ -67,17 +67,17 @@ void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer
     mixed = mixed || (!version.empty() && !found.empty() && found != version);
     if (!found.empty()) version = found;
     all +=
-        (all.empty() ? "" : "; ") + (found.empty() ? "cuDNN" : found) + " of " + folder + " (" + files + ")";
+        (all.empty() ? "" : "; ") + (found.empty() ? "cuDNN" : found) + " in " + folder + " (" + files + ")";
   }
   const std::string name = NameOf(framework, answer);
   const std::string own = OwnCudnnFolder(framework, answer);
   const auto line = [&] { return LineFor(ctx, own, answer); };
-  if (!Judge(ctx, !mixed, "the libraries of cuDNN are of one version", kFrameworkCudnnMixed,
+  if (!Judge(ctx, !mixed, "all libraries of cuDNN have one version", kFrameworkCudnnMixed,
              name + " uses " + all, line))
     return;
   if (folders.size() > 1 || (!own.empty() && folders.count(own) == 0))
     ctx.Finding(kFrameworkCudnnForeign, name + " uses " + all +
-                                            (own.empty() ? "" : "; its own is in " + own) +
+                                            (own.empty() ? "" : "; its own cuDNN is in " + own) +
                                             "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
 }
 
@@ -110,18 +110,17 @@ void JudgeLoadedCudnn(Context& ctx, const Framework& framework, const Answer& an
   const std::string built = BuiltCudnn(framework, answer), name = NameOf(framework, answer);
   const std::string loaded = answer.cudnn_version.empty() ? answer.loaded_cudnn : answer.cudnn_version;
   const std::string unfit = WhyCudnnUnfit(framework, built, loaded);
-  Judge(ctx, unfit.empty(), "the cuDNN that is loaded is one it can use", kFrameworkCudnnUnfit, [&] {
-    std::string detail =
-        name + " was built with cuDNN " + built + "; what it loads is " + loaded + ": " + unfit;
+  Judge(ctx, unfit.empty(), "the loaded cuDNN is one that it can use", kFrameworkCudnnUnfit, [&] {
+    std::string detail = name + " was built with cuDNN " + built + ", but loads " + loaded + ": " + unfit;
     for (const auto& [folder, files] : CudnnFolders(answer))
       detail += "; " + FileAndEntry(folder + "/" + files.substr(0, files.find(' ')));
     return detail;
   });
   const int built_for = CudaMajor(answer.built_cuda);
   Judge(ctx, built_for == 0 || answer.cudnn_cuda == 0 || built_for == answer.cudnn_cuda,
-        "the cuDNN that is loaded is for the same CUDA major", kFrameworkCudaMismatch, [&] {
-          return name + " is built for CUDA " + answer.built_cuda + "; the cuDNN it loads, " +
-                 FileAndEntry(answer.cudnn_file) + ", for CUDA " + std::to_string(answer.cudnn_cuda);
+        "the loaded cuDNN is for the same CUDA major", kFrameworkCudaMismatch, [&] {
+          return name + " is built for CUDA " + answer.built_cuda + ", but the cuDNN that it loads, " +
+                 FileAndEntry(answer.cudnn_file) + ", is for CUDA " + std::to_string(answer.cudnn_cuda);
         });
   JudgeFolders(ctx, framework, answer);
 }

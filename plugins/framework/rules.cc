@@ -49,11 +49,11 @@ int FlavourOf(const std::string& package) { return NumberAfter(package, "nvidia-
 std::string WhyCudnnUnfit(const Framework& framework, const std::string& built, const std::string& loaded) {
   const Release b = ReleaseOf(built), l = ReleaseOf(loaded);
   if (b.major == 0 || l.major == 0) return "";
-  if (b.major != l.major) return "cuDNN " + loaded + " is of another major";
+  if (b.major != l.major) return "cuDNN " + loaded + " has another major version";
   if (b.minor > l.minor && l.minor >= 0) return "cuDNN " + loaded + " is older";
   const auto is_9_10_0 = [](const Release& r) { return r.major == 9 && r.minor == 10 && r.patch == 0; };
   if (framework.name == kJax.name && is_9_10_0(l) && !is_9_10_0(b))
-    return "cuDNN 9.10.0 renumbered values of its interface, and JAX refuses it";
+    return "cuDNN 9.10.0 renumbered values of its interface, so JAX refuses it";
   return "";
 }
 
@@ -100,7 +100,7 @@ std::string WhyPackagesUnfit(int cuda_major, const std::vector<CudnnPackageInfo>
     others += (others.empty() ? "" : ", ") + text;
     if (package.own == true) replacing = text;
   }
-  if (!right) return others + " is installed, nvidia-cudnn-cu" + std::to_string(cuda_major) + " is not";
+  if (!right) return others + " is installed, but nvidia-cudnn-cu" + std::to_string(cuda_major) + " is not";
   if (right->own == false && !replacing.empty())
     return replacing + " has replaced the libraries of " + right->name + " " + right->version + " in " +
            right->folder;
@@ -125,7 +125,7 @@ std::string Difference(const Computed& computed, const std::map<std::string, std
   if (!computed.not_a_number.empty()) return computed.not_a_number;
   for (const auto& [name, numbers] : computed.arrays) {
     const auto right = expected.find(name);
-    if (right == expected.end()) return name + " was not asked for";
+    if (right == expected.end()) return name + " was not requested";
     if (right->second.size() != numbers.size())
       return name + " has " + std::to_string(numbers.size()) + " elements, expected " +
              std::to_string(right->second.size());

@@ -29,8 +29,8 @@ void SkipIfForTheCpu(Context& ctx, const Framework& framework, const Asked& aske
   for (const auto& [name, package] : answer.packages_beside) {
     if (CudaMajorOf(package) == 0) continue;
     ctx.Skip(CCI_SKIP_ABSENT, framework.title + " for CUDA in " + asked.python,
-             WhyNoGpu(framework, asked) + "; " + name + " " + package.version + " beside it is for CUDA " +
-                 std::to_string(CudaMajorOf(package)));
+             WhyNoGpu(framework, asked) + "; " + name + (package.version.empty() ? "" : " ") +
+                 package.version + " beside it is for CUDA " + std::to_string(CudaMajorOf(package)));
   }
 }
 
@@ -105,7 +105,7 @@ void JudgeFramework(Context& ctx, const Probe& probe, const Interpreter& p) {
   if (convolved && answer.cudnn_file.empty()) ctx.Finding(kFrameworkWithoutCudnn, NameOf(framework, answer));
 }
 
-constexpr char kComputes[] = "sees the GPU and computes right numbers with a cuDNN it can use";
+constexpr char kComputes[] = "sees the GPU and computes the right numbers with a cuDNN that it can use";
 
 template <const Probe& kProbe>
 using OnGpu = FrameworkCheck<kProbe, kComputes, JudgeFramework>;

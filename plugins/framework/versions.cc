@@ -81,12 +81,12 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
   const std::string part = found.substr(found.rfind('/') + 1);
   const std::string version = VersionOfFiles(DirectoryOf(file), major);
   const std::string detail = NameOf(framework, answer) + ": cuDNN " +
-                             (version.empty() ? "" : version + " of ") + FileAndEntry(found) + " hides " +
-                             (part == graph ? "" : "the " + part + " that " + graph + " opens, of ") +
-                             wanted.package.version + " of " + wanted.package.folder;
+                             (version.empty() ? "" : version + " in ") + FileAndEntry(found) + " hides " +
+                             (part == graph ? "" : "the " + part + " that " + graph + " opens, from ") +
+                             wanted.package.version + " in " + wanted.package.folder;
   const std::string unfit = WhyCudnnUnfit(framework, wanted.cudnn.version, version);
   const auto line = [&] { return LibraryPathLine({part}, wanted.package.folder, FoldersOfTheHarness(ctx)); };
-  if (Judge(ctx, unfit.empty(), "the cuDNN that the loader finds first is one it can use",
+  if (Judge(ctx, unfit.empty(), "the cuDNN that the loader finds first is one that it can use",
             kFrameworkCudnnUnfit, detail + "; it was built for " + wanted.cudnn.version + ": " + unfit, line))
     ctx.Finding(kFrameworkCudnnForeign, detail);  // another program of the image may mean that one
 }
@@ -130,10 +130,10 @@ Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, int 
   }
   if (cuda == 0) return {};
   if (other)
-    return {"; cuDNN for CUDA " + std::to_string(cuda) + " is not there either, and " + wanted +
+    return {"; cuDNN for CUDA " + std::to_string(cuda) + " is missing too, and " + wanted +
                 " would replace the files of " + other->name + " " + other->version +
                 ": install the build of " + name +
-                " for the CUDA of that, or give it an environment of its own",
+                " for the CUDA of that package, or install it in a separate environment",
             ""};
   const std::set<std::string> extras = ExtrasFor(package, cuda);
   if (extras.empty()) return {};
@@ -151,21 +151,21 @@ void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& p
   if (needs.names.empty()) return;
   const std::string where = "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
   ctx.Log(name + ": " + package.native + " needs " + Joined(needs.names));
-  const bool there = Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs are there",
+  const bool there = Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs exist",
                            kFrameworkLibrariesMissing,
                            name + ": " + package.native + " needs " + Joined(needs.missing) +
-                               ", which neither the loader finds nor a package has" + where + cure.words,
+                               ", found neither by the loader nor in a package" + where + cure.words,
                            [&] { return cure.line; });
   if (!needs.lacking.empty())
     ctx.Finding(kFrameworkCudnnAbsent,
                 name + ": " + package.native + " needs " + Joined(needs.lacking) +
-                    " for models with convolutions (such as Whisper's), which neither the loader finds "
-                    "nor a package has" +
+                    " for models with convolutions (such as Whisper's), found neither by the loader nor in a "
+                    "package" +
                     where);
   if (there && !needs.hidden.empty())
     ctx.Finding(kFrameworkNeedsPreload, name + ": " + package.native + " needs " + Joined(needs.hidden) +
-                                            ", found in " + Joined(needs.folders) +
-                                            " alone, where the loader does not look" + where);
+                                            ", found only in " + Joined(needs.folders) +
+                                            ", where the loader does not look" + where);
 }
 
 // A driver serves every toolkit of its CUDA major and of older ones, whichever it came with. Without a GPU
@@ -176,12 +176,12 @@ void JudgeDriver(Context& ctx, const std::string& name, int cuda) {
   const std::string major = std::to_string(cuda),
                     floor = ctx.Compatibility(CCI_COMPATIBILITY_DRIVER_FLOOR + major);
   const std::string needed = floor.empty() ? ""
-                                           : ", and CUDA " + major + " needs one from " + floor +
-                                                 " on (version facts as of " +
+                                           : ", and CUDA " + major + " needs driver " + floor +
+                                                 " or later (version facts as of " +
                                                  ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
-  Judge(ctx, CudaMajor(served) >= cuda, "the driver serves CUDA " + major, kFrameworkDriverTooOld,
-        name + " is built for CUDA " + major + "; the driver " + ctx.Fact(CCI_FACT_DRIVER_VERSION) +
-            " serves CUDA " + served + " at most" + needed);
+  Judge(ctx, CudaMajor(served) >= cuda, "the driver supports CUDA " + major, kFrameworkDriverTooOld,
+        name + " is built for CUDA " + major + ", but driver " + ctx.Fact(CCI_FACT_DRIVER_VERSION) +
+            " supports at most CUDA " + served + needed);
 }
 
 // Who has replaced the files of the package for this CUDA major, and what is done about it; none: nobody has.
@@ -270,7 +270,7 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   Judge(
       ctx, unfit.empty(), name + " has a cuDNN that it can use", kFrameworkCudnnUnfit,
       [&] {
-        return name + " asks for cuDNN " + wanted->cudnn.version + "; " + wanted->package.name + " " +
+        return name + " requires cuDNN " + wanted->cudnn.version + ", but " + wanted->package.name + " " +
                wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit +
                (pip.empty() ? "" : "; pip install --no-deps " + pip);
       },
@@ -281,7 +281,7 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
 struct Versions {
   using Params = Interpreter;
   static void Describe(Schema<Params>& s) {
-    s.Summary("the image's frameworks and the cuDNN packages beside them go together, by their metadata")
+    s.Summary("the image's frameworks fit the cuDNN packages installed with them, by their metadata")
         .Devices(CCI_DEVICES_NONE);
     DescribeInterpreter(s, kSeconds);
   }

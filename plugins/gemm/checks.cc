@@ -28,7 +28,7 @@ struct Matmul {
   using Params = MatmulParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("a matrix product is right, all of it, and touches nothing else")
+    s.Summary("every element of a matrix product is right, and nothing else is written")
         .Layer(CCI_LAYER_CONVOLUTION)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
@@ -39,12 +39,13 @@ struct Matmul {
         .Concurrent();
     s.Param("dtype", &Params::dtype)
         .OneOf({"float64", "float32", "float16", "bfloat16", "int8", "float8_e4m3"})
-        .Summary("type of A and B; C and D have it too, but int32 of int8 and bfloat16 of float8_e4m3");
+        .Summary("type of all matrices; C and D are int32 for int8 and bfloat16 for float8_e4m3");
     s.Param("math", &Params::math)
         .OneOf({"default", "tf32"})
         .Default("default")
-        .Summary("default gives float32 data that shows a shorter type, which tf32 allows");
-    s.Param("size", &Params::size).Summary("rows and columns of D, and the products of a sum: 136x72x264");
+        .Summary("with default, the data of float32 shows a shorter type; tf32 allows TF32");
+    s.Param("size", &Params::size)
+        .Summary("rows and columns of D, and the products in each sum, such as 136x72x264");
     s.Param("trans", &Params::trans)
         .OneOf({"nn", "tn", "nt", "tt"})
         .Default("tn")
@@ -53,16 +54,15 @@ struct Matmul {
         .Range(0, 4096)
         .Default(0)
         .Summary("elements by which each leading dimension is larger than needed");
-    s.Param("batch", &Params::batch).Range(1, 65536).Default(1).Summary("products, one behind the other");
+    s.Param("batch", &Params::batch).Range(1, 65536).Default(1).Summary("number of products");
     s.Param("alpha", &Params::alpha)
         .Default(1.0)
-        .Summary("factor of the product: 0.5, 1 or 2, or less than 0");
-    s.Param("beta", &Params::beta).Default(0.0).Summary("factor of C; 0: there is none");
+        .Summary("factor of the product: 0.5, 1, 2 or one of them negative");
+    s.Param("beta", &Params::beta).Default(0.0).Summary("factor of C; 0: no C");
     s.Param("epilogue", &Params::epilogue)
         .OneOf({"none", "bias", "relu", "bias_relu", "gelu", "bias_gelu"})
         .Default("none")
-        .Summary(
-            "what is done to each sum before it is stored; GELU is held to a bound, all else to the bit");
+        .Summary("operations on each sum before it is stored; GELU has a bound, all others are exact");
     s.Param("scales", &Params::scales)
         .OneOf({"none", "tensor", "row"})
         .Default("none")
@@ -70,11 +70,11 @@ struct Matmul {
     s.Param("algo", &Params::algo)
         .OneOf({"auto", "every"})
         .Default("auto")
-        .Summary("algorithm: what cuBLASLt's heuristics name first, or every one they name");
+        .Summary("algorithm: the first that cuBLASLt's heuristics return, or every one that they return");
     s.Param("workspace", &Params::workspace)
         .OneOf({"none", "small", "all"})
         .Default("all")
-        .Summary("the most that an algorithm may ask for: nothing, 64 KiB, 64 MiB");
+        .Summary("largest workspace of an algorithm: none, small (64 KiB) or all (64 MiB)");
   }
 
   static void Validate(const Params& p, Problems& problems) {
@@ -84,17 +84,17 @@ struct Matmul {
     if (spec.MostElements() > kMostElements)
       problems.Add("size", "makes a matrix of more than 2^34 elements, all products of the batch together");
     else if (BytesOfData(spec) > kMostBytesOfData)
-      problems.Add("size", "sums so many products that what is right takes more than 2 GiB");
-    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is a way to compute float32");
+      problems.Add("size", "sums so many products that the expected result takes more than 2 GiB");
+    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is only for float32");
     for (const auto& [name, value] : {std::pair<const char*, double>{"alpha", p.alpha}, {"beta", p.beta}})
       if (value != 0 && value != 0.5 && value != -0.5 && value != 1 && value != -1 && value != 2 &&
           value != -2)
-        problems.Add(name, "must be 0, 0.5, 1 or 2, or one of them with a sign: others round");
+        problems.Add(name, "must be 0, 0.5, 1, 2 or one of them negative; others cause rounding");
     if (p.alpha == 0) problems.Add("alpha", "0 leaves nothing to compute");
-    if (p.scales != "none" && !p.Is8BitFloat()) problems.Add("scales", "are those of 8-bit floats");
+    if (p.scales != "none" && !p.Is8BitFloat()) problems.Add("scales", "are only for 8-bit floats");
     if (p.dtype == "int8" && (p.alpha != 1 || p.beta != 0 || p.epilogue != "none"))
       problems.Add("dtype", "int8 has neither factors nor epilogues");
-    if (p.beta != 0 && p.scales != "none") problems.Add("beta", "has no scale of its own");
+    if (p.beta != 0 && p.scales != "none") problems.Add("beta", "must be 0 with scales");
   }
 
   static void Run(Context& ctx, const Params& p) {

@@ -34,7 +34,8 @@ struct Grouped {
   using Params = GroupedParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("matrix products of several sizes in one call are right, all of them, and touch nothing else")
+    s.Summary(
+         "every element of matrix products of several sizes in one call is right, and nothing else is written")
         .Layer(CCI_LAYER_CONVOLUTION)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
@@ -45,23 +46,23 @@ struct Grouped {
         .Concurrent();
     s.Param("groups", &Params::groups)
         .Summary(
-            "rows, columns and products of a sum of each group, how many products it has, and what differs: "
-            "17x19x23, 64x48x32*2 nt alpha=2 beta=-1 padding=3; 0 is a size and a number of products");
+            "groups: rows, columns and products in each sum, then the number of products and what differs, "
+            "such as 17x19x23, 64x48x32*2 nt alpha=2 beta=-1 padding=3; sizes and numbers may be 0");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float64", "float32", "float16", "bfloat16"})
         .Summary("type of all matrices");
     s.Param("math", &Params::math)
         .OneOf({"default", "tf32"})
         .Default("default")
-        .Summary("default gives float32 data that shows a shorter type, which tf32 allows");
+        .Summary("with default, the data of float32 shows a shorter type; tf32 allows TF32");
     s.Param("trans", &Params::trans)
         .OneOf({"nn", "tn", "nt", "tt"})
         .Default("tn")
-        .Summary("whether A and B are transposed, in groups that do not say");
+        .Summary("whether A and B are transposed in groups that do not say it");
   }
 
   static void Validate(const Params& p, Problems& problems) {
-    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is a way to compute float32");
+    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is only for float32");
     p.Spec(&problems);
   }
 

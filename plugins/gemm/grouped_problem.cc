@@ -48,7 +48,7 @@ DeviceSession& GroupedProblem::OpenSession(Context& ctx) {
   session_ = &CublasSession::Get(promise, ctx.SubjectFolders());
   CublasApi& cublas = session_->UseCublas(promise, ctx.SubjectFolders());
   if (cublas.load().missing || !promise.OfMajor(cublas.load().major))
-    ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasApi::Names() + ", of the promised major",
+    ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasApi::Names() + ", of the promised major version",
              cublas.loaded() ? cublas.path() : cublas.load().error);
   const std::string version = cublas.Version();
   if (!ctx.Satisfies(version, std::string(">=") + kFirstVersion))

@@ -8,8 +8,8 @@ namespace cudnn_ci {
 namespace {
 
 constexpr char kForm[] =
-    "is no group: rows, columns and products of a sum, as in 17x19x23, then *2 where it has two products, "
-    "and of nn, tn, nt, tt, alpha=2, beta=-1 and padding=3 what it needs, with a blank before each";
+    "is not a group: give rows, columns and products in each sum, such as 17x19x23, then *2 for two "
+    "products, then any of nn, tn, nt, tt, alpha=2, beta=-1 and padding=3, each after a space";
 
 constexpr std::int64_t kLargestSize = 65536, kMostProducts = 1024, kLargestPadding = 4096;
 constexpr std::size_t kMostGroups = 256;
@@ -44,21 +44,22 @@ std::string ReadWord(const std::string& word, MatmulSpec* group) {
   const std::string name = word.substr(0, word.find('='));
   if (ReadTransposes(word, group)) return "";
   if (name == "padding")
-    return ReadNumber(value(), kLargestPadding, &group->padding) ? "" : "has a padding that is not 0 to 4096";
+    return ReadNumber(value(), kLargestPadding, &group->padding) ? ""
+                                                                 : "has a padding that is not from 0 to 4096";
   if (name != "alpha" && name != "beta") return kForm;
   if (!ReadFactor(value(), name == "alpha" ? &group->alpha : &group->beta))
-    return "has another " + name + " than 0, 0.5, 1 or 2, or one of them with a sign: others round";
+    return "has " + word + ", which must be 0, 0.5, 1, 2 or one of them negative; others cause rounding";
   return group->alpha == 0 ? "has an alpha of 0, which leaves nothing to compute" : "";
 }
 
 std::string ReadSize(const std::string& word, MatmulSpec* group) {
   const std::size_t star = word.find('*');
   if (!group->SetSize(word.substr(0, star), 0)) return kForm;
-  if (std::max({group->m, group->n, group->k}) > kLargestSize) return "has a size beyond 65536";
+  if (std::max({group->m, group->n, group->k}) > kLargestSize) return "has a size above 65536";
   if (star == std::string::npos) return "";
   return ReadNumber(word.substr(star + 1), kMostProducts, &group->batch)
              ? ""
-             : "has another number of products behind * than 0 to 1024";
+             : "has a number of products after * that is not from 0 to 1024";
 }
 
 std::string GroupText(const MatmulSpec& group) {

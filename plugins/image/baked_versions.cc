@@ -67,17 +67,17 @@ std::optional<Why> Objection(const Row& row, const Release& inside, const Releas
 }  // namespace
 
 std::string BakedDifference::Text() const {
-  std::string text = file + (owner.empty() ? "" : " (" + owner + ")") + " has " + title + " " + inside +
-                     " in it, and the loader takes " + library + " of " + taken + ": that is ";
+  std::string text = file + (owner.empty() ? "" : " (" + owner + ")") + " contains " + title + " " + inside +
+                     ", but the loader takes " + library + " of " + taken + ": ";
   switch (why) {
     case Why::kOtherMajor:
-      return text + "another major";
+      return text + "the major versions differ";
     case Why::kNewerMinor:
-      return text + "a newer minor release than the one that is taken, which refuses it";
+      return text + "the library is from an older minor release and refuses it";
     case Why::kFromBeforeAChange:
       break;
   }
-  return text + "from before " + changed_in + ", which has changed what both share";
+  return text + changed_in + " has changed what both share";
 }
 
 std::vector<BakedDifference> BakedVersionsThatDiffer(const ImageFiles& image, const TableEntry& entry,

@@ -83,10 +83,10 @@ std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rul
 std::string CpuBuild::Text() const {
   const std::vector<std::string> named(unneeded.begin(),
                                        unneeded.begin() + std::min(unneeded.size(), kMostNamed));
-  return framework + " is " + package + ", a build for the CPU, and nobody requires " + Joined(named) +
+  return framework + " is " + package + ", a build for the CPU, and no package requires " + Joined(named) +
          (unneeded.size() > named.size() ? " and " + std::to_string(unneeded.size() - named.size()) + " more"
                                          : "") +
-         ", as where it has replaced the build for GPUs";
+         ": it may have replaced the build for GPUs";
 }
 
 std::vector<CpuBuild> CpuBuildsBesideCuda(const ImageFiles& image, const SymbolRules& rules,

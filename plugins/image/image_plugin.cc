@@ -2,4 +2,4 @@
 #include <cudnn_ci/check.hpp>
 
 CCI_PLUGIN("image", "0.1.0",
-           "what the files of an image say of it, without a GPU: device code, symbols, tools, faults")
+           "the image's files, tested without a GPU: device code, symbols, tools, known faults")

@@ -58,7 +58,7 @@ const char* StateWord(ToolState state) {
     case ToolState::kUnknown:
       break;
   }
-  return "not judged";
+  return "not tested";
 }
 
 const char* SlugOf(ToolState state) {
@@ -110,15 +110,15 @@ struct JitTools {
   using Params = JitToolsParams;
   static void Describe(Schema<Params>& s) {
     s.Summary(
-         "what the packages need to compile device code at run time is there: compilers, ptxas, libdevice")
+         "packages that compile device code at run time have what they need: compilers, ptxas, libdevice")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
         .TimeoutSeconds(120);
     s.Param("gpus", &Params::gpus)
-        .Summary("compute capabilities that are promised; none: runner.compute_capability")
+        .Summary("promised compute capabilities; if empty, those of runner.compute_capability")
         .Default({});
     s.Param("require", &Params::require)
-        .Summary("features that must work; what a package needs in ordinary use is required anyway")
+        .Summary("features that must work; what a package needs in ordinary use is always required")
         .OneOf({"triton", "torch.compile", "torch.cpp_extension", "numba.cuda", "cupy", "jax",
                 "tensorflow.xla", "flashinfer"})
         .Default({});
@@ -126,7 +126,7 @@ struct JitTools {
   static void Validate(const Params& p, Problems& problems) {
     for (const std::string& gpu : p.gpus)
       if (ReleaseOf(gpu) != gpu || !problems.IsRange("=" + gpu))
-        problems.Add("gpus", "\"" + gpu + "\" is no compute capability such as \"9.0\"");
+        problems.Add("gpus", "\"" + gpu + "\" is not a compute capability such as \"9.0\"");
   }
   static void Run(Context& ctx, const Params& p) {
     const ImageFiles image = FilesOfSubject(ctx);
@@ -144,7 +144,7 @@ struct JitTools {
         report.Add(feature, need, places.Look(need.tool, cards));
     for (const std::string& name : p.require)
       if (std::none_of(features.begin(), features.end(), [&](const JitFeature& f) { return f.name == name; }))
-        report.AddMissing(name + " is required, and no package that has it is installed");
+        report.AddMissing(name + " is required, but no package with it is installed");
     const JitPlaces::NvrtcLook nvrtc = places.LookAtNvrtc();
     for (const std::string& text : nvrtc.lacking) report.AddMissing("NVRTC: " + text);
     if (nvrtc.found > nvrtc.lacking.size()) CCI_EXPECT_TRUE(true) << "an NVRTC has its builtins";

@@ -91,8 +91,8 @@ std::string CardsTooNewFor(const std::string& release,
   std::string text;
   for (const auto& [gpu, first] : first_toolkit)
     if (!first.empty() && CompareReleases(release, first) < 0)
-      text += (text.empty() ? "" : ", ") + gpu + " (came with " + first + ")";
-  return text.empty() ? "" : release + " does not know " + text;
+      text += (text.empty() ? "" : ", ") + gpu + " (added in " + first + ")";
+  return text.empty() ? "" : release + " does not support " + text;
 }
 
 JitPlaces::JitPlaces(const ImageFiles& image, std::map<std::string, std::string> variables, std::string root)
@@ -149,13 +149,12 @@ ToolLook JitPlaces::Compiler(const char* variable, const std::vector<std::string
   if (!named.empty()) {
     found = Program(named);
     if (found.empty())
-      return {ToolState::kMissing, std::string(variable) + " is " + named + ", which is no program"};
+      return {ToolState::kMissing, std::string(variable) + " is " + named + ", which is not a program"};
   }
   for (const std::string& name : names)
     if (found.empty()) found = Program(name);
   if (found.empty())
-    return {ToolState::kMissing,
-            "nothing in PATH is called " + JoinedByOr(names) + ", and " + variable + " is not set"};
+    return {ToolState::kMissing, "PATH has no " + JoinedByOr(names) + ", and " + variable + " is not set"};
   // That of a distribution has its headers there; others bring their own.
   const bool of_system = RealPath(found).compare(0, root_.size() + 9, root_ + "/usr/bin/") == 0;
   if (of_system && !IsFile(root_ + "/usr/include/stdlib.h"))
@@ -165,7 +164,7 @@ ToolLook JitPlaces::Compiler(const char* variable, const std::vector<std::string
 
 ToolLook JitPlaces::PythonHeaders() const {
   const std::string version = PythonVersionOf(image_.folders);
-  if (version.empty()) return {ToolState::kUnknown, "no folder tells the interpreter's version"};
+  if (version.empty()) return {ToolState::kUnknown, "the interpreter's version is unknown"};
   // sysconfig's "include" of the interpreter that an environment was made from.
   const std::string real = RealPath(image_.interpreter);
   const std::string base = DirectoryOf(DirectoryOf(real));
@@ -183,7 +182,7 @@ ToolLook JitPlaces::PythonHeaders() const {
 ToolLook JitPlaces::DriverLinkName() const {
   if (const std::string folder = Variable("TRITON_LIBCUDA_PATH"); !folder.empty()) {
     if (IsFile(folder + "/libcuda.so")) return {ToolState::kPresent, folder + "/libcuda.so"};
-    return {ToolState::kMissing, "TRITON_LIBCUDA_PATH is " + folder + ", which holds no libcuda.so"};
+    return {ToolState::kMissing, "TRITON_LIBCUDA_PATH is " + folder + ", which has no libcuda.so"};
   }
   std::vector<std::string> folders = SplitLibraryPath(Variable("LD_LIBRARY_PATH"));
   if (root_.empty())
@@ -195,7 +194,7 @@ ToolLook JitPlaces::DriverLinkName() const {
     if (IsFile(folder + "/libcuda.so")) return {ToolState::kPresent, folder + "/libcuda.so"};
     if (driver.empty()) driver = folder + "/libcuda.so.1";
   }
-  if (driver.empty()) return {ToolState::kUnknown, "no driver is on this machine"};
+  if (driver.empty()) return {ToolState::kUnknown, "this machine has no driver"};
   return {ToolState::kMissing, "no libcuda.so beside " + driver};
 }
 
@@ -217,7 +216,7 @@ ToolLook JitPlaces::TritonPtxas(const std::map<std::string, std::string>& first_
   for (const auto& [program, of_it] : cards) {
     if (!IsProgram(program))
       return {ToolState::kMissing,
-              program.empty() ? "Triton's package has no ptxas" : program + " may not be executed"};
+              program.empty() ? "Triton's package has no ptxas" : program + " is not executable"};
     const std::string release = ToolRelease(program);
     found +=
         (found.empty() ? "" : ", ") + program + " of " + (release.empty() ? "an unknown release" : release);
@@ -245,13 +244,13 @@ ToolLook JitPlaces::Cache(const char* variable, const std::string& folder, bool 
   while (stat(there.c_str(), &status) != 0 && there.size() > 1)
     there = there.find('/') == std::string::npos ? "." : there == "/" ? "/" : DirectoryOf(there);
   if (there.empty()) there = "/";
-  if (!S_ISDIR(status.st_mode)) return {ToolState::kUnusable, there + " is no folder"};
+  if (!S_ISDIR(status.st_mode)) return {ToolState::kUnusable, there + " is not a folder"};
   if (access(there.c_str(), W_OK | X_OK) != 0)
     return {ToolState::kUnusable,
             cache + ": " + there + " cannot be written by user " + std::to_string(geteuid())};
   struct statvfs mount = {};
   if (loaded_from && statvfs(there.c_str(), &mount) == 0 && (mount.f_flag & ST_NOEXEC) != 0)
-    return {ToolState::kUnusable, cache + " lies on a mount with noexec: nothing can be loaded from it"};
+    return {ToolState::kUnusable, cache + " is on a mount with noexec: libraries cannot be loaded from it"};
   return {ToolState::kPresent, cache};
 }
 
@@ -291,7 +290,7 @@ ToolLook JitPlaces::TritonLibdevice() const {
   const std::string named = Variable("TRITON_LIBDEVICE_PATH");
   if (named.empty())
     return FileOr(OfTriton("lib/libdevice.10.bc"), "Triton's package has no libdevice.10.bc");
-  return FileOr(IsFile(named) ? named : "", "TRITON_LIBDEVICE_PATH is " + named + ", which is no file");
+  return FileOr(IsFile(named) ? named : "", "TRITON_LIBDEVICE_PATH is " + named + ", which is not a file");
 }
 
 ToolLook JitPlaces::TritonPackage() const {
@@ -371,7 +370,7 @@ JitPlaces::NvrtcLook JitPlaces::LookAtNvrtc() const {
     if (root_.empty() && !ResolveLibrary(builtins).empty()) continue;
     const std::string owner = image_.BroughtBy(file.path);
     look.lacking.push_back(file.path + (owner.empty() ? "" : " of " + owner) + " opens " + builtins +
-                           ", which is not there");
+                           ", which is missing");
   }
   return look;
 }

@@ -81,8 +81,8 @@ void ReportRed(Context& ctx, const Faults& red) {
 // One warning for all: a summary shows the first of each kind.
 void Warn(Context& ctx, const Faults& warned) {
   if (warned.empty()) return;
-  std::string text = std::to_string(warned.size()) + " known (version facts as of " +
-                     ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
+  std::string text = std::to_string(warned.size()) + (warned.size() == 1 ? " known fault" : " known faults") +
+                     " (version facts as of " + ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
   for (std::size_t i = 0; i < warned.size() && i < kMostNamed; ++i) text += "; " + warned[i].Short();
   ctx.Finding(kKnownFault, text + "; known-faults.txt has all, with their sources");
 }
@@ -94,10 +94,10 @@ void Attach(Context& ctx, const Said& said) {
     text += std::string(title) + "\n";
     for (const InstalledFault& fault : faults) text += "  " + fault.Text() + "\n";
   };
-  add("The matrix names what these hit:", said.red);
-  add("These may hit what the image does:", said.warned);
-  add("No release is known to be without these, or they only cost time or memory:", said.listed);
-  add("These are of copies that nothing in their environment loads:", said.idle);
+  add("Faults that affect what the matrix names:", said.red);
+  add("Faults that may affect what the image does:", said.warned);
+  add("Faults without a known fix, or that only cost time or memory:", said.listed);
+  add("Faults of copies that nothing in their environment loads:", said.idle);
   if (!text.empty()) ctx.Attach("known-faults.txt", "text/plain", text);
 }
 
@@ -109,25 +109,25 @@ struct KnownFaults {
         .PerSubject()
         .TimeoutSeconds(120);
     s.Param("gpus", &Params::gpus)
-        .Summary("compute capabilities that are promised; none: runner.compute_capability, else all")
+        .Summary("promised compute capabilities; if empty, those of runner.compute_capability, or else all")
         .Default({});
     s.Param("dtypes", &Params::dtypes)
-        .Summary("types of data that the image uses; none: all")
+        .Summary("data types that the image uses; if empty, all")
         .OneOf({"float64", "float32", "float16", "bfloat16", "int8", "float8_e4m3", "float8_e5m2", "nvfp4"})
         .Default({});
     s.Param("operations", &Params::operations)
-        .Summary("what the image does; none: all, and nothing is red that fail_on does not name")
+        .Summary("operations that the image uses; if empty, all, and only effects in fail_on are errors")
         .OneOf({"convolution", "attention", "matmul", "norm", "elementwise", "collective", "compile"})
         .Default({});
     s.Param("fail_on", &Params::fail_on)
-        .Summary("effects that are red, whatever operation they hit")
+        .Summary("effects that are errors, whatever operation they affect")
         .OneOf({"wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"})
         .Default({});
   }
   static void Validate(const Params& p, Problems& problems) {
     for (const std::string& gpu : p.gpus)
       if (ReleaseOf(gpu) != gpu || !problems.IsRange("=" + gpu))
-        problems.Add("gpus", "\"" + gpu + "\" is no compute capability such as \"9.0\"");
+        problems.Add("gpus", "\"" + gpu + "\" is not a compute capability such as \"9.0\"");
   }
   static void Run(Context& ctx, const Params& p) {
     const TableEntry entry = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
@@ -160,7 +160,7 @@ struct KnownFaults {
       if (said.red.size() == red) CCI_EXPECT_TRUE(true) << component.library;
     }
     if (judged == 0)
-      ctx.Skip(CCI_SKIP_ABSENT, "a library that the table of known faults has rows of, with its version",
+      ctx.Skip(CCI_SKIP_ABSENT, "a library that has a version and rows in the table of known faults",
                "none among " + std::to_string(subject.packages) + " packages");
     ctx.Measure("libraries", static_cast<double>(judged), "");
     for (Faults* faults : {&said.red, &said.warned, &said.listed, &said.idle}) Sort(faults);

@@ -112,13 +112,13 @@ class FilesJudge {
     const bool of_libraries = rules_.IsOfLibraries(package.name);
     faults_.push_back(
         {of_libraries ? kPackageLibraryChanged : kPackageFileChanged,
-         "of another size than " + package.Text() + " has recorded: " + Files(changed.files, changed.count),
+         package.Text() + " has recorded another size of " + Files(changed.files, changed.count),
          of_libraries ? ReinstallLine(AsInstalled(package)) : ""});
   }
 
   void SayGone(const char* id, const Package& package, const std::string& files, const std::string& why) {
     faults_.push_back({id,
-                       package.Text() + " lacks what its record has: " + files + why +
+                       package.Text() + " lacks files of its record: " + files + why +
                            "; pip install --force-reinstall --no-deps " + package.name +
                            "==" + package.version,
                        ReinstallLine(AsInstalled(package))});
@@ -149,8 +149,7 @@ class FilesJudge {
 
   void SayUnmissed(const GoneFiles& gone) {
     faults_.push_back({kPackageFileNotMissed,
-                       gone.package.Text() +
-                           " lacks what its record has, and nothing that is there asks for: " +
+                       gone.package.Text() + " lacks files of its record that nothing asks for: " +
                            Files(gone.files, gone.count),
                        ""});
   }

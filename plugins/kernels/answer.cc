@@ -107,7 +107,7 @@ void ReadLine(const std::string& line, RunnerAnswer* answer) {
   const auto reader =
       object.is_object() && object.size() == 1 ? Readers().find(object.begin().key()) : Readers().end();
   if (reader == Readers().end())
-    answer->problem = "a line that is no answer: " + line.substr(0, 100);
+    answer->problem = "a line is not an answer: " + line.substr(0, 100);
   else
     reader->second(*object.begin(), answer);
 }

@@ -13,7 +13,7 @@ namespace {
 struct Covered {
   using Params = Interpreter;
   static void Describe(Schema<Params>& s) {
-    s.Summary("which packages of the environment bring kernels that no adapter asks").Shareable();
+    s.Summary("lists packages of the environment with kernels that no adapter tests").Shareable();
     DescribeInterpreter(s, 60);
   }
   static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
@@ -45,11 +45,11 @@ struct Covered {
     }
     if (look.cut > 0)
       not_covered +=
-          (not_covered.empty() ? "" : ", ") + std::to_string(look.cut) + " packages more, not looked at";
+          (not_covered.empty() ? "" : ", ") + std::to_string(look.cut) + " more packages, not checked";
     ctx.Attach("covered.txt", "text/plain", "covered: " + covered + "\nnot covered: " + not_covered + "\n");
     if (!not_covered.empty()) ctx.Finding(kKernelsNotCovered, not_covered);
     if (covered.empty() && not_covered.empty())
-      ctx.Skip(CCI_SKIP_ABSENT, "a package that brings kernels in " + python, "none");
+      ctx.Skip(CCI_SKIP_ABSENT, "a package with kernels in " + python, "none");
   }
 };
 

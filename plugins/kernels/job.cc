@@ -93,13 +93,13 @@ std::string WriteLookJob(const std::string& folder, const std::vector<std::strin
 WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
                       const RunnerResult& result) {
   const KernelCall& asked = job.calls.at(static_cast<std::size_t>(call.first));
-  if (asked.problem->outputs.empty()) return {"", "it gave a result for what has none"};
+  if (asked.problem->outputs.empty()) return {"", "it returned a result, but must return none"};
   for (const KernelOutput& output : asked.problem->outputs) {
     const auto said = result.outputs.find(output.name);
-    if (said == result.outputs.end()) return {output.name, "it gave no " + output.name};
+    if (said == result.outputs.end()) return {output.name, "it returned no " + output.name};
     const RunnerResult::Output& got = said->second;
     if (got.dtype != NameOf(output.type) || got.shape != output.shape)
-      return {output.name, output.name + " is of " + got.dtype + " " + ShapeText(got.shape) + ", not of " +
+      return {output.name, output.name + " is " + got.dtype + " " + ShapeText(got.shape) + ", expected " +
                                NameOf(output.type) + " " + ShapeText(output.shape)};
     const std::string path =
         folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;

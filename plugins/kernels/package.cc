@@ -73,7 +73,7 @@ class PackageCase {
       return false;
     if (!answer().described) return JudgeEnd();
     return Judge(ctx_, answer().devices > 0, "it sees a GPU", kKernelsNoGpu, [&] {
-      return name_ + ": a build " + (answer().built.empty() ? "without CUDA" : "for CUDA " + answer().built) +
+      return name_ + ": built " + (answer().built.empty() ? "without CUDA" : "for CUDA " + answer().built) +
              "; CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") + "'";
     });
   }
@@ -93,13 +93,13 @@ class PackageCase {
       return false;
     if (!answer().broken.empty()) {
       const auto& [call, why] = *answer().broken.begin();
-      ctx_.Finding(kKernelsCrashed, AtLastStep() + "the GPU cannot be used behind it: " + why);
+      ctx_.Finding(kKernelsCrashed, AtLastStep() + "the GPU cannot be used after it: " + why);
       return false;
     }
     return Judge(ctx_, answer().ended && run_.end.exit_status == 0, "its process lives until it has answered",
                  kKernelsCrashed, [&] {
                    return AtLastStep() + run_.python + " " + HowEnded(run_.end) +
-                          (answer().ended ? " behind its answer; " : "; ") + LastLine(run_.end.output) +
+                          (answer().ended ? " after its answer; " : "; ") + LastLine(run_.end.output) +
                           WordsOfShortage(run_.end.output);
                  });
   }
@@ -116,7 +116,7 @@ class PackageCase {
       const auto result = answer().results.find({index, run});
       if (result == answer().results.end()) {  // it did not get that far, or does not say
         if (answer().ended && answer().broken.empty())
-          Fail(kKernelsCrashed, call, run, "its answer says nothing of it");
+          Fail(kKernelsCrashed, call, run, "its answer does not mention it");
         return;
       }
       (run == 1 ? tally.first_s : tally.second_s) += result->second.seconds;
@@ -139,13 +139,13 @@ class PackageCase {
     if (able && first_refusal_.empty()) first_refusal_ = call.Text(run) + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
     if (broken) return Fail(kKernelsRefused, call, run, refusal.why);
-    ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as it may be");
+    ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as allowed");
   }
 
   bool JudgeResult(const std::string& folder, const KernelCall& call, RunnerAnswer::Call which,
                    const RunnerResult& result) {
     if (call.problem->outputs.empty()) {
-      Fail(kKernelsNotRefused, call, which.second, "it gave a result");
+      Fail(kKernelsNotRefused, call, which.second, "it returned a result");
       return false;
     }
     const std::string elsewhere = WhyElsewhere(*call.implementation, result);
@@ -218,7 +218,7 @@ class PackageCase {
     };
     if (implementation.kernels.empty() || std::any_of(result.launches.begin(), result.launches.end(), is_its))
       return "";
-    return "none of its kernels is known to be of this implementation" + Kernels(result);
+    return "none of its kernels is known to belong to this implementation" + Kernels(result);
   }
 
   // What was seen stays with the case, whatever its outcome.
@@ -270,10 +270,10 @@ class PackageCase {
 struct OfPackage {
   using Params = PackageParams;
   static void Describe(Schema<Params>& s) {
-    s.Summary("what a package of the image computes with its own kernels is right, or it refuses")
+    s.Summary("the results of a package's own kernels are right, or the package refuses the problem")
         .Devices(CCI_DEVICES_ONE)
         .Requires("driver.canary");
-    s.Param("adapter", &Params::adapter).Summary("which one, of those that are known: \"torch\"");
+    s.Param("adapter", &Params::adapter).Summary("adapter for the package, such as \"torch\"");
     DescribeInterpreter(s, 240);
   }
   static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
@@ -297,7 +297,7 @@ struct OfPackage {
                "no package " + adapter->distributions.front());
     const std::string version = NumbersOf(package.version);
     if (!ctx.Satisfies(version, adapter->versions))
-      ctx.Skip(CCI_SKIP_VERSION, adapter->title + " " + adapter->versions + ", which its adapter is for",
+      ctx.Skip(CCI_SKIP_VERSION, adapter->title + " " + adapter->versions + ", which its adapter supports",
                package.name + " " + package.version);
     PackageCase(ctx, *adapter, package, p).Run(python);
   }

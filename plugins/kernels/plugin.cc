@@ -2,4 +2,4 @@
 // image's interpreter in a process of its own.
 #include <cudnn_ci/check.hpp>
 
-CCI_PLUGIN("kernels", "0.1.0", "exact problems through the image's own kernels")
+CCI_PLUGIN("kernels", "0.1.0", "exact problems for the kernels of the image's packages")

@@ -55,7 +55,7 @@ KernelProblem MakeKernelProblem(const std::string& name) {
 std::string WhyWrong(const KernelOutput& output, KernelArithmetic arithmetic, std::string_view bytes) {
   const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
   if (bytes.size() != wanted)
-    return "it has " + std::to_string(bytes.size()) + " bytes in place of " + std::to_string(wanted);
+    return "it has " + std::to_string(bytes.size()) + " bytes, expected " + std::to_string(wanted);
   const ElementJudgement judged = JudgeElements(
       output.type, output.Count(), [&](std::int64_t i) { return output.rule(i, arithmetic); },
       reinterpret_cast<const unsigned char*>(bytes.data()));

@@ -35,7 +35,7 @@ struct OneRank {
   using Params = CollectiveParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("a collective of one rank is right, all of it, and touches nothing else")
+    s.Summary("every element of a collective of one rank is right, and nothing else is written")
         .Layer(CCI_LAYER_FRAMEWORK)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
@@ -46,7 +46,7 @@ struct OneRank {
     s.Param("collective", &Params::collective)
         .OneOf({"all_reduce", "reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "gather",
                 "scatter", "send_receive"})
-        .Summary("what is called; send_receive is an all-to-all of sends and receives in one group");
+        .Summary("collective; send_receive is an all-to-all of sends and receives in one group");
     s.Param("dtype", &Params::dtype)
         .OneOf({"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32",
                 "float64", "float8_e4m3", "float8_e5m2"})
@@ -54,18 +54,18 @@ struct OneRank {
     s.Param("reduction", &Params::reduction)
         .OneOf({"none", "sum", "product", "min", "max", "average"})
         .Default("none")
-        .Summary("what all_reduce, reduce and reduce_scatter do; all others do nothing");
+        .Summary("reduction of all_reduce, reduce and reduce_scatter; all others have none");
     s.Param("count", &Params::count)
         .Range(0, std::int64_t{1} << 37)
-        .Summary("elements of a chunk, as the call takes them");
+        .Summary("elements of a chunk, as passed to the call");
     s.Param("place", &Params::place)
         .OneOf({"out", "in"})
         .Default("out")
-        .Summary("in: the result lies where the data were");
+        .Summary("in: the result replaces the data");
     s.Param("shift", &Params::shift)
         .Range(0, 64)
         .Default(0)
-        .Summary("elements by which buffers begin behind a multiple of 256 bytes");
+        .Summary("elements by which buffers are shifted from a multiple of 256 bytes");
   }
 
   static void Validate(const Params& p, Problems& problems) {
@@ -76,7 +76,7 @@ struct OneRank {
       problems.Add("reduction", p.collective + " copies and reduces nothing");
     // Measured with 2.27.7, 2.28.9, 2.29.7, 2.30.7 and 2.32.3, which answer ncclInvalidArgument.
     if (spec.reduction == Reduction::kAverage && p.dtype.starts_with("float8"))
-      problems.Add("reduction", "NCCL averages no numbers of 8 bits");
+      problems.Add("reduction", "NCCL has no averages of 8-bit numbers");
     if (spec.in_place && !spec.CanBeInPlace()) problems.Add("place", p.collective + " cannot be in place");
     if (spec.MostBytes() > kMostBytes) problems.Add("count", "makes a buffer of more than 2^38 bytes");
     if (const std::string inexact = InexactBecause(spec); !inexact.empty())

@@ -52,8 +52,9 @@ class Life {
 
   void Await(NcclApi::Comm comm, const char* call) {
     if (!nccl_.Wait(comm, call, kMostSeconds))
-      throw Hangs(std::string(call) + " goes on after " + std::to_string(static_cast<int>(kMostSeconds)) +
-                  " s; NCCL's last error: '" + nccl_.LastError(comm) + "'");
+      throw Hangs(std::string(call) + " did not end within " +
+                  std::to_string(static_cast<int>(kMostSeconds)) + " s; NCCL's last error: '" +
+                  nccl_.LastError(comm) + "'");
   }
 
   void Begin() {
@@ -69,9 +70,8 @@ class Life {
     if (count == 1 && rank == 0)
       CCI_EXPECT_TRUE(count == 1 && rank == 0);
     else
-      ctx_.Finding(kNcclInitFailed, std::string(whose) + " of one rank says that it is rank " +
-                                        std::to_string(rank) + " of " + std::to_string(count) + "; " +
-                                        nccl_.Text());
+      ctx_.Finding(kNcclInitFailed, std::string(whose) + " of one rank reports rank " + std::to_string(rank) +
+                                        " of " + std::to_string(count) + "; " + nccl_.Text());
   }
 
   void Split() {
@@ -79,7 +79,7 @@ class Life {
     nccl_.Split(comm_, 0, 0, &part_);
     Await(comm_, "ncclCommSplit");
     Await(part_, "ncclCommSplit");
-    JudgeIdentity(part_, "the part");
+    JudgeIdentity(part_, "the split communicator");
   }
 
   void Finalize(NcclApi::Comm comm) {
@@ -104,7 +104,7 @@ struct Init {
   struct Params {};
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("a communicator of one rank of NCCL comes to be, splits and ends")
+    s.Summary("an NCCL communicator of one rank starts, splits and ends")
         .Layer(CCI_LAYER_FRAMEWORK)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()

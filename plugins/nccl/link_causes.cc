@@ -47,11 +47,11 @@ std::string CausesByNvml() {
     if (!links.out_of_order.empty())
       words += ", " + name + " " + links.out_of_order;
     else if (links.up < most)
-      words += ", " + name + " has " + std::to_string(links.up) + " NVLinks up, and another GPU " +
+      words += ", " + name + " has " + std::to_string(links.up) + " NVLinks up, but another GPU has " +
                std::to_string(most);
     if (links.in_fabric == false) outside += (outside.empty() ? "" : ", ") + name;
   }
-  if (!outside.empty()) words += ", not in the NVLink fabric, which the fabric manager makes: " + outside;
+  if (!outside.empty()) words += ", not in the NVLink fabric of the fabric manager: " + outside;
   return words;
 }
 
@@ -83,7 +83,7 @@ std::string CausesByNvmlInTime() {
   close(ends[0]);
   if (child > 0 && !answered) kill(child, SIGKILL);
   if (child > 0) waitpid(child, nullptr, answered ? 0 : WNOHANG);
-  if (!answered) return ", NVML does not answer, as where a GPU is wedged";
+  if (!answered) return ", NVML does not answer, so a GPU may be wedged";
   return words.substr(0, words.find('\n'));
 }
 
@@ -101,7 +101,7 @@ std::string LinkCausesSeen() {
     const unsigned long long bytes = static_cast<unsigned long long>(shm.f_blocks) * shm.f_frsize;
     if (bytes <= kLittleSharedMemory) add("/dev/shm has " + std::to_string(bytes >> 20) + " MiB");
   } else {
-    add("there is no /dev/shm");
+    add("/dev/shm is missing");
   }
   int mode = 0;
   if (syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) != 0 && errno == EPERM)

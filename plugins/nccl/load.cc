@@ -80,15 +80,15 @@ struct Load {
 
   static void Describe(Schema<Params>& s) {
     s.Summary(
-         "the image's NCCL loads, is of the promised version and CUDA, and nothing is set that changes it")
+         "the image's NCCL loads, has the promised version and CUDA, and no variable changes how it works")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
         .TimeoutSeconds(60);
     s.Param("at_least", &Params::at_least)
         .Default("")
-        .Summary("the oldest version that will do, 2.27; with it, or with below, there has to be one");
-    s.Param("below", &Params::below).Default("").Summary("the first version that will not do");
+        .Summary("oldest allowed version, such as 2.27; with at_least or below, the image must have NCCL");
+    s.Param("below", &Params::below).Default("").Summary("first version that is not allowed");
   }
 
   static void Validate(const Params& p, Problems& problems) {
@@ -101,8 +101,8 @@ struct Load {
     NcclApi nccl;
     nccl.Load();
     if (nccl.missing() && p.Range().empty())
-      ctx.Skip(CCI_SKIP_ABSENT, std::string(kNcclSoname) + ", which an image need not have", nccl.error());
-    if (!Judge(ctx, !nccl.missing(), "there is an NCCL", kNcclMissing,
+      ctx.Skip(CCI_SKIP_ABSENT, std::string(kNcclSoname) + ", which is optional", nccl.error());
+    if (!Judge(ctx, !nccl.missing(), "the image has an NCCL", kNcclMissing,
                [&] { return nccl.error() + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; }))
       return;
     if (!Judge(ctx, nccl.loaded(), "NCCL loads", kNcclNotLoadable,
@@ -116,7 +116,7 @@ struct Load {
     JudgeCopies(ctx, nccl);
     for (const Opened& opened : kOpened) JudgePlugin(ctx, opened);
     if (const std::string set = SettingsThatRemain(Setting); !set.empty())
-      ctx.Finding(kNcclSettings, "set are " + set);
+      ctx.Finding(kNcclSettings, "set: " + set);
   }
 
  private:
@@ -130,8 +130,8 @@ struct Load {
     if (major == 0) return;
     const std::string served = ctx.Fact(CCI_FACT_DRIVER_CUDA);
     const int most = std::atoi(served.c_str());
-    if (!Judge(ctx, most == 0 || major <= most, "the driver serves CUDA " + cuda, kNcclNeedsNewerDriver,
-               text + " is built with CUDA " + cuda + ", and the driver serves " + served))
+    if (!Judge(ctx, most == 0 || major <= most, "the driver supports CUDA " + cuda, kNcclNeedsNewerDriver,
+               text + " is built with CUDA " + cuda + ", but the driver supports CUDA " + served))
       return;
     JudgeToolkit(ctx, nccl, text + " is built with CUDA " + cuda, major);
   }
@@ -146,7 +146,7 @@ struct Load {
     if (differs && FindReplacedWheel(RealPath(nccl.path()), "nvidia-nccl-cu", std::atoi(toolkit.c_str())))
       return;
     if (differs)
-      ctx.Finding(kNcclOtherCuda, built + ", beside CUDA " + toolkit);
+      ctx.Finding(kNcclOtherCuda, built + ", but the toolkit is " + toolkit);
     else if (toolkit.empty() && !promise.range.empty() && !promise.OfMajor(major))
       ctx.Finding(kNcclOtherCuda, built + ", " + promise.range + " promised");
   }
@@ -159,7 +159,7 @@ struct Load {
       const std::string version = WordBehind(file, "NCCL version ");
       others += (others.empty() ? "" : ", ") + file + (version.empty() ? "" : " (" + version + ")");
     }
-    if (!others.empty()) ctx.Finding(kNcclSeveralCopies, nccl.Text() + " is taken, and there are " + others);
+    if (!others.empty()) ctx.Finding(kNcclSeveralCopies, nccl.Text() + " is used; other copies: " + others);
   }
 };
 

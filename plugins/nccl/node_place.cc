@@ -67,7 +67,7 @@ NodePlace PlaceOf(const Setting& setting) {
   NodePlace place;
   const LaunchedTask launched = LaunchedTaskOf(setting);
   if (launched.task_variable.empty()) {
-    place.lacks = "tasks on several nodes, by Slurm, Kubernetes, MPI or torchrun";
+    place.lacks = "tasks on several nodes, started by Slurm, Kubernetes, MPI or torchrun";
     return place;
   }
   place.task = launched.task, place.tasks = launched.tasks;

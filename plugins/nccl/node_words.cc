@@ -80,19 +80,20 @@ std::string NameOf(const NodeHello& hello) {
 std::string Misfit(const std::vector<NodeHello>& there, const NodeHello& hello) {
   const NodeHello& own = there.front();
   if (hello.tasks != own.tasks || hello.task < 1 || hello.task >= own.tasks || hello.gpus < 1)
-    return NameOf(hello) + " is one of " + std::to_string(hello.tasks) + " with " +
-           std::to_string(hello.gpus) + " GPUs, and " + NameOf(own) + " one of " + std::to_string(own.tasks);
+    return NameOf(hello) + " is one of " + std::to_string(hello.tasks) + " tasks and has " +
+           std::to_string(hello.gpus) + " GPUs, but " + NameOf(own) + " is one of " +
+           std::to_string(own.tasks);
   if (hello.about != own.about)
     return NameOf(hello) + " is at another case: " + hello.about + "; " + NameOf(own) + " is at " + own.about;
   int ranks = hello.gpus;
   for (const NodeHello& other : there) {
-    if (other.task == hello.task) return NameOf(hello) + " is there twice, as " + NameOf(other) + " too";
+    if (other.task == hello.task) return NameOf(hello) + " joined twice, also as " + NameOf(other);
     if (const std::string device = SharedDevice(other, hello); !device.empty())
       return NameOf(other) + " and " + NameOf(hello) + " both use " + device;
     ranks += other.gpus;
   }
   return ranks <= kMostNodeRanks ? ""
-                                 : NameOf(hello) + " makes it " + std::to_string(ranks) +
+                                 : "with " + NameOf(hello) + " there are " + std::to_string(ranks) +
                                        " ranks, more than " + std::to_string(kMostNodeRanks);
 }
 

@@ -118,7 +118,7 @@ class NodesCase {
       return cudnn_ci::VerdictOf(ctx_, alone.worst, {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied},
                                  ranks, "; all together: " + first.text + tried.wrong_by);
     const std::string of_each = alone.unheard.empty() ? "; each task alone is right"
-                                                      : "; alone, nothing was heard of " + alone.unheard;
+                                                      : "; alone, no answer came from " + alone.unheard;
     return cudnn_ci::VerdictOf(ctx_, first, {kNodesWrong, kNodesHung, kNodesHung, kRanksDied}, ranks,
                                tried.wrong_by + of_each + LinkCausesSeen());
   }
@@ -151,11 +151,11 @@ struct Nodes {
     s.Param("transport", &Params::transport)
         .OneOf({"default", "sockets"})
         .Default("default")
-        .Summary("the fastest way between nodes that NCCL may take");
+        .Summary("fastest transport between nodes that NCCL may use");
     s.Param("join_s", &Params::join_s)
         .Range(1, 3600)
         .Default(120)
-        .Summary("seconds in which all tasks have to come");
+        .Summary("time limit in seconds for all tasks to join");
     DescribeBandwidth(s);
   }
 

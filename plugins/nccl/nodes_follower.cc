@@ -28,7 +28,7 @@ Meeting NodesFollower::Meet(double seconds) {
   }
   // Task 0 may have been at the case before, or comes to this one later.
   if (!refused.empty()) return {Meeting::End::kMismatch, refused};
-  return {Meeting::End::kMissing, "task 0 of " + std::to_string(place_.tasks) + " was not to be met at " +
+  return {Meeting::End::kMissing, "task 0 of " + std::to_string(place_.tasks) + " could not be reached at " +
                                       place_.host + ":" + std::to_string(place_.port) + " within " +
                                       std::to_string(static_cast<int>(seconds)) + " s: " + why};
 }
@@ -37,12 +37,12 @@ std::string NodesFollower::Enter(std::string* refused) {
   std::string why, line;
   link_ = ConnectTo(place_.host, place_.port, kAnswersWithin, &why);
   if (!link_) return why;
-  if (!link_->Await(kAnswersWithin, &line)) return "it says nothing";
+  if (!link_->Await(kAnswersWithin, &line)) return "it does not answer";
   const std::string nonce0 = NonceOf(line), nonce = FreshNonce();
-  if (nonce0.empty()) return "somebody else listens there";
+  if (nonce0.empty()) return "another program listens there";
   if (!link_->Say(Greeting(place_.secret, nonce0, nonce, own_)) || !link_->Await(kAnswersWithin, &line))
-    return "it does not let this task in, which has another token";
-  if (!ReadAnswer(place_.secret, nonce0, nonce, line, refused)) return "who listens there has another token";
+    return "it refuses this task, which has another token";
+  if (!ReadAnswer(place_.secret, nonce0, nonce, line, refused)) return "the listener has another token";
   link_->Trust();
   return *refused;
 }

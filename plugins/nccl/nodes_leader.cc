@@ -128,12 +128,11 @@ std::string NodesLeader::Missing(double seconds) const {
       there += ", " + NameOf(tasks_[i].hello);
     else
       missing += (missing.empty() ? "task " : ", task ") + std::to_string(i) +
-                 (tasks_[i].hello.gpus > 0 ? " (it was there, on " + tasks_[i].hello.host + ")" : "");
-  return missing + " of " + std::to_string(tasks_.size()) + " did not come to " + place_.host + ":" +
-         std::to_string(place_.port) + " within " + std::to_string(std::lround(seconds)) + " s; there are " +
-         there +
-         (strangers_ > 0 ? "; " + std::to_string(strangers_) + " others who came did not know the token"
-                         : "");
+                 (tasks_[i].hello.gpus > 0 ? " (it had joined, on " + tasks_[i].hello.host + ")" : "");
+  return missing + " of " + std::to_string(tasks_.size()) + " did not join at " + place_.host + ":" +
+         std::to_string(place_.port) + " within " + std::to_string(std::lround(seconds)) +
+         " s; joined: " + there +
+         (strangers_ > 0 ? "; " + std::to_string(strangers_) + " others did not know the token" : "");
 }
 
 void NodesLeader::NameRanks() {
@@ -153,7 +152,7 @@ void NodesLeader::SayAll(const std::string& line) const {
 void NodesLeader::Lose(Task* task, const Take& take) const {
   task->link.reset();
   for (int i = 0; i < task->hello.gpus; ++i)
-    take(task->first + i, static_cast<char>(RankWord::kEnded) + std::string("is gone with its task"));
+    take(task->first + i, static_cast<char>(RankWord::kEnded) + std::string("ended with its task"));
 }
 
 // Takes what a task tells of its own ranks, and of none else's.

@@ -103,7 +103,8 @@ class Rank {
     int major = 0, minor = 0;
     std::sscanf(library.Version().c_str(), "%d.%d", &major, &minor);
     if (major > 2 || (major == 2 && minor >= 30)) return;
-    Say(RankWord::kLacks, "several ranks on one GPU, which NCCL has from 2.30 on, saw " + library.Text());
+    Say(RankWord::kLacks,
+        "several ranks on one GPU, which NCCL supports from 2.30 on, saw " + library.Text());
     _exit(0);
   }
 
@@ -180,7 +181,7 @@ class Rank {
       Wait(spec.Call());
       if (!wrong.empty()) continue;
       wrong = WrongIn(spec, data, sent, &got);
-      if (!wrong.empty() && run > 0) wrong += ", when it was run again";
+      if (!wrong.empty() && run > 0) wrong += ", in a repeated run";
     }
     if (!wrong.empty()) Say(RankWord::kWrong, spec.Text() + ": " + wrong);
   }
@@ -203,7 +204,7 @@ class Rank {
     if (sent.empty()) return "";
     memory.Download(0, got->data());
     const std::size_t changed = FirstDifference(got->data(), sent.data(), sent.size());
-    return changed < sent.size() ? "the input differs from byte " + std::to_string(changed) : "";
+    return changed < sent.size() ? "the input changed at byte " + std::to_string(changed) : "";
   }
 
   const RankJob& job_;

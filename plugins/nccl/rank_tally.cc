@@ -114,12 +114,12 @@ std::string RankTally::Hung() const {
   for (const Rank& r : ranks_) {
     Append(&text, r.name, "; ");
     if (r.done) {
-      text += " was done";
+      text += " had finished";
       continue;
     }
     text += (r.waits ? " waited in " : " did not return from ") + r.step;
     if (r.waits)
-      text += r.last_error.empty() ? ", of which NCCL says nothing"
+      text += r.last_error.empty() ? ", for which NCCL reports no error"
                                    : "; NCCL's last error: '" + r.last_error + "'";
   }
   return text;

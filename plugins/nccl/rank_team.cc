@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kEndsWithin{5};
 
 std::string HowEnded(int status) {
   if (WIFSTOPPED(status)) return "was stopped by signal " + std::to_string(WSTOPSIG(status));
-  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+  return WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
                              : "exited with " + std::to_string(WEXITSTATUS(status));
 }
 

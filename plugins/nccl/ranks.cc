@@ -35,7 +35,10 @@ struct Ranks {
   static void Describe(Schema<Params>& s) {
     DescribeRanks(s);
     s.Summary("collectives of several ranks on one GPU are right").Devices(CCI_DEVICES_ONE);
-    s.Param("ranks", &Params::ranks).Range(2, kMostRanks).Default(2).Summary("processes on the GPU");
+    s.Param("ranks", &Params::ranks)
+        .Range(2, kMostRanks)
+        .Default(2)
+        .Summary("number of processes on the GPU");
   }
 
   static void Run(Context& ctx, const Params& p) {
@@ -71,7 +74,7 @@ struct Gpus {
     s.Param("transport", &Params::transport)
         .OneOf({"default", "shared_memory", "sockets"})
         .Default("default")
-        .Summary("the fastest way between GPUs that NCCL may take");
+        .Summary("fastest transport between GPUs that NCCL may use");
     DescribeBandwidth(s);
   }
 

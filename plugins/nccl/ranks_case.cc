@@ -59,8 +59,7 @@ void DescribeRanks(Schema<RanksParams>& s) {
       .OneOf({"least", "few", "all"})
       .Default("few")
       .Summary(
-          "each collective once, in some types, or in every type, "
-          "reduction and count");
+          "each collective once (least), in some types (few), or in every type, reduction and count (all)");
   s.Param("algo", &Params::algo)
       .OneOf({"auto", "ring", "tree", "nvls", "collnet"})
       .Default("auto")
@@ -72,16 +71,14 @@ void DescribeRanks(Schema<RanksParams>& s) {
   s.Param("limit_s", &Params::limit_s)
       .Range(1, 600)
       .Default(20)
-      .Summary("seconds in which a rank has to go on; then they hang");
+      .Summary("seconds without progress after which the ranks count as hung");
 }
 
 void DescribeBandwidth(Schema<RanksParams>& s) {
   s.Param("bandwidth_mib", &RanksParams::bandwidth_mib)
       .Range(0, std::int64_t{1} << 20)
       .Default(0)
-      .Summary(
-          "MiB of a rank's largest buffer with which bandwidth is "
-          "measured; 0: it is not");
+      .Summary("largest buffer of a rank with which bandwidth is measured, in MiB; 0: it is not measured");
 }
 
 RankJob JobOf(const RanksParams& p, int ranks) {
@@ -100,8 +97,7 @@ RankJob JobOf(const RanksParams& p, int ranks) {
 void RequireOwnProcess(Context& ctx) {
   if (void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
     dlclose(driver);
-    ctx.Skip(CCI_SKIP_ABSENT, "a process of its own, into which nothing of CUDA is loaded",
-             "libcuda.so.1 in memory");
+    ctx.Skip(CCI_SKIP_ABSENT, "a separate process without CUDA libraries", "libcuda.so.1 in memory");
   }
 }
 
@@ -163,7 +159,7 @@ WaysTried TryWays(Context& ctx, const std::vector<Way>& ways, const std::string&
     ctx.Step(way->name);
     const RanksOutcome other = run(*way);
     if (other.end == RanksEnd::kRight) {
-      tried.right_by = "; by " + name + ", and by " + way->name + " all is right";
+      tried.right_by = "; by " + name + ", but right by " + way->name;
       break;
     }
     tried.wrong_by += "; by " + std::string(way->name) + ": " + other.text;

@@ -64,7 +64,7 @@ struct Way {
 // What came of a way, and of those behind it where it was not right.
 struct WaysTried {
   RanksOutcome first;
-  std::string right_by;  // "; by default, and by sockets all is right"; empty: none is
+  std::string right_by;  // "; by default, but right by sockets"; empty: none is
   std::string wrong_by;  // "; by sockets: rank 0: ...": what others came to
 };
 

@@ -81,7 +81,7 @@ void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const 
 struct GemmCheck {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("a matrix product through the image's cuBLASLt runs on the GPU and its numbers are right")
+    s.Summary("a matrix product of the image's cuBLASLt runs on the GPU, and its result is right")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_ONE)
         .Shareable()  // with toolkit.launch: a context of its own would cost more than all that it does
@@ -99,7 +99,7 @@ struct GemmCheck {
         cublas.Load(PromisedOrServed(contract.promise, ctx.Fact(CCI_FACT_DRIVER_CUDA)), ctx.SubjectFolders());
     // An image need not have one; cudnn.version says where cuDNN misses it.
     if (cublas.load().missing || !contract.promise.OfMajor(cublas.load().major))
-      ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major",
+      ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major version",
                loaded ? cublas.path() : cublas.load().error);
     if (!Judge(ctx, loaded, "cuBLASLt loads", kCublasUnusable, [&] {
           return cublas.load().error + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";

@@ -87,7 +87,7 @@ CUmodule LoadModule(Context& ctx, const DriverApi& api, const NvrtcApi& nvrtc, c
 struct LaunchCheck {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("a kernel compiled by the image's NVRTC runs on the GPU and its numbers are right")
+    s.Summary("a kernel compiled by the image's NVRTC runs on the GPU, and its result is right")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_ONE)
         .Shareable()
@@ -112,7 +112,7 @@ struct LaunchCheck {
     const auto seed = static_cast<uint32_t>(ctx.Seed());
     try {
       const Arch arch = ChooseArch(api, nvrtc, context.device());
-      if (!Judge(ctx, arch.ptx > 0, "NVRTC serves this GPU", kNvrtcKernelFailed, [&] {
+      if (!Judge(ctx, arch.ptx > 0, "NVRTC supports this GPU", kNvrtcKernelFailed, [&] {
             return "NVRTC " + nvrtc.Version() + " compiles for compute_" +
                    std::to_string(nvrtc.SupportedArchs().front()) + " and later; the GPU is sm_" +
                    std::to_string(arch.device);

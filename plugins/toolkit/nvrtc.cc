@@ -36,7 +36,7 @@ std::string DamagedBuiltins(const NvrtcApi& nvrtc) {
 struct Nvrtc {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("NVRTC loads, is of the promised version and compiles a kernel")
+    s.Summary("NVRTC loads, has the promised version and compiles a kernel")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
@@ -55,7 +55,7 @@ struct Nvrtc {
     const bool loaded = nvrtc.Load(contract.promise, ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
     if (!loaded && nvrtc.missing() && !ctx.Contract(kWithoutNvrtc).empty())
-      ctx.Skip(CCI_SKIP_ABSENT, "NVRTC, or something that asks for it", "neither");
+      ctx.Skip(CCI_SKIP_ABSENT, "NVRTC, or something that needs it", "neither");
     if (!Judge(
             ctx, loaded, "NVRTC loads", kNvrtcMissing,
             [&] {
@@ -85,7 +85,7 @@ struct Nvrtc {
     if (!result.log.empty()) ctx.Attach("nvrtc.log", "text/plain", result.log);
     Judge(ctx, result.ok && result.code.find("cudnn_ci_probe") != std::string::npos,
           "NVRTC compiles a kernel to PTX", kNvrtcCompileFailed, [&] {
-            return (result.ok ? "the PTX lacks the kernel" : result.error) +
+            return (result.ok ? "the PTX does not contain the kernel" : result.error) +
                    (result.log.empty() ? "" : "; log: " + result.log) + "; " + path;
           });
   }

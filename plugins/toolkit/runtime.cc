@@ -48,7 +48,7 @@ void JudgeCublas(Context& ctx, int major) {
 struct Runtime {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("the CUDA runtime loads and is of the promised version, and cuBLAS loads where there is one")
+    s.Summary("the CUDA runtime loads and has the promised version, and cuBLAS loads if there is one")
         .Layer(CCI_LAYER_TOOLKIT)
         .Judges("image.toolkit")
         .Devices(CCI_DEVICES_NONE)

@@ -55,7 +55,7 @@ std::vector<Fault> Failures() {
                             t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
                             t.Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "1");
                           }),
-                     "workspace-understated", {"says 1 bytes of workspace"})}),
+                     "workspace-understated", {"returned 1 bytes of workspace"})}),
       Showing("broken context",
               {Image("illegal_address", ConvolutionWith("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700"),
                      failed, {"cuEventSynchronize: 700 CUDA_ERROR_ILLEGAL_ADDRESS"})}),
@@ -115,7 +115,7 @@ std::vector<Fault> Numbers() {
                   Image("one_element_wrong", Convolution("element:last"), "wrong-value",
                         {"1 of 1584 elements are wrong"}),
                   Image("workspace_read_before_it_is_written", Convolution("read:workspace"), "wrong-value",
-                        {"got no number"}),
+                        {"got NaN"}),
                   Image("element_not_written", Convolution("unwritten:last"), "output-not-written",
                         {"1 of 1584 elements were never written"}),
                   Image("wrong_on_random_data_alone",
@@ -125,7 +125,7 @@ std::vector<Fault> Numbers() {
                                t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
                                t.Set("FAKE_CUDNN_FAULT", "fractions:last");
                              }),
-                        "imprecise-value", {"are off by more than rounding explains"}),
+                        "imprecise-value", {"differ by more than rounding explains"}),
               }),
       Showing("results that change",
               {Runner("convolution_that_varies", Convolution("varies:last"), "not-repeatable",
@@ -133,9 +133,9 @@ std::vector<Fault> Numbers() {
       Showing("write outside of a buffer",
               {
                   Image("byte_behind_the_output", Convolution("guard:behind-y"), "out-of-bounds-write",
-                        {"the first 0 bytes behind the end of y"}),
+                        {"the first 0 bytes after the end of y"}),
                   Image("byte_of_the_input", Convolution("input:x:first"), "input-modified",
-                        {"x differs from byte 0"}),
+                        {"x changed at byte 0"}),
               }),
   });
 }
@@ -178,7 +178,7 @@ std::vector<Fault> Impossible() {
           {
               Refused("dimension_of_zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "needs values from 1"),
               Refused("kernel_larger_than_its_input", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])",
-                      "reaches over 5 elements"),
+                      "covers 5 elements"),
               Refused("channels_of_another_number", R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)",
                       "must have c/groups = 3"),
           }),

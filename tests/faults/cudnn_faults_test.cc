@@ -211,30 +211,30 @@ std::vector<Fault> Mixtures() {
                       OpenAnotherOnDemand(t);
                       t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002");
                     }),
-                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002", "; loaded are ", "/other:"}),
+                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002", "; loaded: ", "/other:"}),
               Image("part_that_only_another_install_has", Cudnn(TakeAPartOfAnother),
                     "cudnn-mixed-directories",
                     {"the graph library of 9.19.0 opens libcudnn_engines_tensor_ir.so.9, which its install "
                      "lacks, and gets that of 9.28.0"}),
           }),
-      Showing("another library under cuDNN's name",
-              {
-                  Image("heuristic_is_another_library",
-                        Cudnn([](auto& t) { t.TakeAs("libcudnn_cnn.so.9", "libcudnn_heuristic.so.9"); }),
-                        "cudnn-other-library",
-                        {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9, by its own name"}),
-                  Image("engines_are_another_library_beside_a_whole_install", Machine([](auto& t) {
-                          t.TakeCudnn();
-                          t.TakeAs("libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9");
-                        }),
-                        "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
-              }),
+      Showing(
+          "another library under cuDNN's name",
+          {
+              Image("heuristic_is_another_library",
+                    Cudnn([](auto& t) { t.TakeAs("libcudnn_cnn.so.9", "libcudnn_heuristic.so.9"); }),
+                    "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9 by its soname"}),
+              Image("engines_are_another_library_beside_a_whole_install", Machine([](auto& t) {
+                      t.TakeCudnn();
+                      t.TakeAs("libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9");
+                    }),
+                    "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
+          }),
       Showing("file under a longer name",
               {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
-                     "cudnn-mixed-directories", {"loaded are ", "/other:"}),
+                     "cudnn-mixed-directories", {"loaded: ", "/other:"}),
                Image("part_of_a_build_for_another_cuda_major", Machine(OpenAnotherBuildOnDemand),
                      "cudnn-mixed-directories",
-                     {"is built for CUDA 12; toolkit 13.0 is found; loaded are ", "/other:"})}),
+                     {"is built for CUDA 12; toolkit 13.0 is found; loaded: ", "/other:"})}),
       Showing(
           "cuDNN outside the promise",
           {
@@ -270,16 +270,15 @@ std::vector<Fault> Mixtures() {
 
 std::vector<Fault> Useless() {
   return Joined({
-      Showing(
-          "heuristics or engines of no use",
-          {
-              Image("heuristics_that_give_nothing",
-                    Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }), "cudnn-no-plans",
-                    {"the heuristics announce 18 configurations of engines, and give none"}),
-              Image("heuristics_that_cannot_be_asked",
-                    Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }), "cudnn-plans-failed",
-                    {"cudnnBackendFinalize(heuristics): 1008"}),
-          }),
+      Showing("heuristics or engines of no use",
+              {
+                  Image("heuristics_that_give_nothing",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }),
+                        "cudnn-no-plans", {"announce 18 configurations of engines, but return none"}),
+                  Image("heuristics_that_cannot_be_asked",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }),
+                        "cudnn-plans-failed", {"cudnnBackendFinalize(heuristics): 1008"}),
+              }),
       Showing("cuDNN that does not initialise",
               {
                   Image("handle_cannot_be_created",

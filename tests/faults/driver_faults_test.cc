@@ -187,7 +187,7 @@ std::vector<Fault> Libraries() {
       Showing("driver library off the loader's path",
               {
                   Image("libcuda_where_kubernetes_puts_it", LibraryIn("/usr/local/nvidia/lib64"), off_path,
-                        {"libcuda.so.1: cannot open", "/usr/local/nvidia/lib64/libcuda.so.1 is there"}),
+                        {"libcuda.so.1: cannot open", "/usr/local/nvidia/lib64/libcuda.so.1 exists"}),
               }),
       Showing("driver library without its link",
               {
@@ -226,7 +226,7 @@ std::vector<Fault> Libraries() {
                  {"/libcuda.so.1 is taken, and the host's ", "/run/opengl-driver/lib/libcuda.so"})}),
       Showing("driver library of the image without a driver",
               {Image("libcuda_of_the_image_alone", LeaveOwnAlone, "driver-of-image-alone",
-                     {"/libcuda.so.1 is no mount; /dev/nvidiactl missing"})}),
+                     {"/libcuda.so.1 is not mounted; /dev/nvidiactl missing"})}),
       Showing("NVML of the image", {Sound("nvml_of_the_image", LieAsNvml, "nvml-of-image")}),
       Showing("library that the cluster preloads",
               {Runner("send_of_the_cluster", MountAnotherSend, "runner-preload-interposes",
@@ -239,7 +239,7 @@ std::vector<Fault> Libraries() {
       Showing("compat library that does not fit",
               {
                   Image("compat_older_than_the_driver", SaysCompat("570.26", "803"), "driver-compat-mismatch",
-                        {"cuInit: 803", "compat library 570.26 over driver 580.65.06"}),
+                        {"cuInit: 803", "compat library 570.26 on driver 580.65.06"}),
                   Image("compat_on_a_gpu_that_takes_none", SaysCompat("590.10", "804"),
                         "driver-compat-mismatch", {"cuInit: 804", "/compat/libcuda.so.590.10 is used"}),
               }),
@@ -257,14 +257,14 @@ std::vector<Fault> Versions() {
                   Image("driver_of_an_older_cuda_major",
                         SaysVersion({{"FAKE_NVML_DRIVER", "570.26"}, {"FAKE_DRIVER_VERSION", "12080"}},
                                     ">=525.60.13"),
-                        "driver-too-old-for-toolkit", {"serves CUDA 12.8, the image's toolkit is 13.0"}),
+                        "driver-too-old-for-toolkit", {"CUDA 12.8", "toolkit is 13.0"}),
                   Image("driver_below_the_floor_of_its_major", WithoutModule([](auto& t) {
                           SetAll(t, {{"FAKE_NVML_DRIVER", "525.53"},
                                      {"FAKE_DRIVER_VERSION", "12000"},
                                      {"FAKE_CUDART_VERSION", "12080"}});
                           PromiseTwelve(t);
                         }),
-                        "driver-too-old-for-toolkit", {"a driver from 525.60.13 on"}),
+                        "driver-too-old-for-toolkit", {"driver 525.60.13 or later"}),
                   Runner("driver_below_what_the_image_requires",
                          SaysVersion({{"FAKE_NVML_DRIVER", "570.26"},
                                       {"FAKE_DRIVER_VERSION", "12080"},
@@ -339,7 +339,7 @@ std::vector<Fault> Devices() {
                   Runner("call_that_the_sandbox_refuses", Says({{"FAKE_CUINIT", "304"}}),
                          "driver-init-failed", {"cuInit: 304"}),
                   Runner("address_space_limited", LimitAddresses({{"FAKE_CUINIT", "2"}}),
-                         "driver-init-failed", {"cuInit: 2", "the limit of address space is 65536 MiB"}),
+                         "driver-init-failed", {"cuInit: 2", "65536 MiB (ulimit -Hv)"}),
               }),
   });
 }

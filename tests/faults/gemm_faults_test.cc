@@ -41,7 +41,7 @@ std::vector<Fault> Products() {
       Showing(
           "matrix product that writes elsewhere",
           {Image("product_writes_behind_d", Product("behind"), "matmul-out-of-bounds-write", {"end of D"}),
-           Image("product_changes_a", Product("input"), "matmul-input-modified", {"A differs from byte"})}),
+           Image("product_changes_a", Product("input"), "matmul-input-modified", {"A changed at byte"})}),
       Showing("matrix product that fails",
               {Image("heuristics_failed", Product("call:cublasLtMatmulPreferenceCreate:0:14"),
                      "matmul-failed", {"cublasLtMatmulPreferenceCreate: 14"})}),

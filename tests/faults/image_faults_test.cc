@@ -68,7 +68,7 @@ std::vector<Fault> DeviceCode() {
               }),
       Showing("PTX newer than the driver",
               {Image("ptx_of_a_newer_toolkit", Libraries({{"liba.so", Ptx(9, 4)}}), "device-code-ptx-too-new",
-                     {"PTX 80 (9.4); for 9.0 PTX alone", "compiles PTX up to 9.0 (CUDA 13.0)"})}),
+                     {"PTX 80 (9.4); only PTX for 9.0", "compiles PTX up to 9.0 (CUDA 13.0)"})}),
       Showing(
           "cards that are served less well",
           {Sound("package_for_an_architecture_alone",

@@ -45,11 +45,11 @@ std::vector<Fault> Faults() {
           {
               Image("heuristic_is_another_library",
                     Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }), "cudnn-other-library",
-                    {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9, by its own name"}),
+                    {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9 by its soname"}),
               Image("engines_are_another_library",
                     Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
                     "cudnn-other-library",
-                    {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9, by its own name"}),
+                    {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9 by its soname"}),
           }),
       Showing(
           "truncated file",

@@ -192,7 +192,7 @@ def cudnn_files():
             copy.remove(f"libcudnn_{part}")
             for name in names:
                 copy.take(cnn, name)
-        return image(name, "another library under cuDNN's name", "cudnn-other-library", cudnn(spoil, f"libcudnn_{part}.so", "is libcudnn_cnn.so.9, by its own name"))
+        return image(name, "another library under cuDNN's name", "cudnn-other-library", cudnn(spoil, f"libcudnn_{part}.so", "is libcudnn_cnn.so.9 by its soname"))
 
     return [
         *[missing(part) for part in PARTS],

@@ -61,7 +61,7 @@ TEST_F(AutoTest, AnImageWithAToolkitAndACudnnIsJudgedByWhatTheLoaderFinds) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{"system"});
   EXPECT_THAT(r.report["not_gated"].dump(), HasSubstr(std::filesystem::canonical(Cudnn("venv")).string()));
-  EXPECT_THAT(r.err, HasSubstr("cu13 was chosen (CUDA toolkit 13.0), and what the loader finds "));
+  EXPECT_THAT(r.err, Mentions("cu13", "CUDA toolkit 13.0"));
   EXPECT_THAT(Notices(r, "not_gated"), Contains("auto-taken"));
 }
 
@@ -75,8 +75,7 @@ TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{NameOf("venv")});
   EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("venv") + "]"), "passed");
-  EXPECT_THAT(r.err,
-              HasSubstr("the Python environment " + NameOf("venv") + " (" + Interpreter("venv") + ")"));
+  EXPECT_THAT(r.err, Mentions(NameOf("venv") + " (" + Interpreter("venv") + ")"));
   Compose();
   const GateResult list = gate().Command({"list", "--auto", "--filter", "cudnn.*"});
   EXPECT_EQ(list.exit_code, 0) << list.err;
@@ -157,7 +156,8 @@ TEST_F(AutoTest, APromiseThatTheEnvironmentHasNoUseForIsTheMatrixs) {
   EXPECT_EQ(found.exit_code, 0) << found.out << found.err;
   EXPECT_EQ(found.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(found), std::vector<std::string>{NameOf("venv")});
-  EXPECT_THAT(found.report["not_gated"].dump(), HasSubstr("image.cudnn is not tested for " + NameOf("venv")));
+  EXPECT_THAT(Notices(found, "not_gated"), Contains("promise-not-held"));
+  EXPECT_THAT(found.report["not_gated"].dump(), Mentions("image.cudnn", NameOf("venv")));
 }
 
 TEST_F(AutoTest, APromiseThatOneEnvironmentKeepsIsOfUse) {
@@ -266,7 +266,7 @@ TEST_F(AutoTest, EnvironmentsForTwoCudaMajorsAreExit2WithWhatToType) {
   EXPECT_THAT(r.err, AllOf(HasSubstr("cudnn-ci: --auto: "),
                            HasSubstr(NameOf("old") + " (" + Interpreter("old") + ") for CUDA 12"),
                            HasSubstr(NameOf("new") + " (" + Interpreter("new") + ") for CUDA 13"),
-                           HasSubstr("cudnn-ci init " + NameOf("old") + ".json --subject " + NameOf("old"))));
+                           HasSubstr("init " + NameOf("old") + ".json --subject " + NameOf("old"))));
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1);
   EXPECT_FALSE(gate().Exists("report/junit.xml"));
   EXPECT_EQ(gate().Command({"list", "--auto"}).exit_code, 2);
@@ -276,8 +276,7 @@ TEST_F(AutoTest, ACudaWithoutAMatrixIsSaid) {
   Set("FAKE_CUDART_VERSION", "14000");
   const GateResult r = Auto();
   EXPECT_EQ(r.exit_code, 2);
-  EXPECT_THAT(r.err, AllOf(HasSubstr("--auto: found CUDA 14.0 (CUDA toolkit 14.0), but there is no "),
-                           HasSubstr("/cu14.json")));
+  EXPECT_THAT(r.err, Mentions("--auto:", "CUDA 14.0 (CUDA toolkit 14.0)", "/cu14.json"));
 }
 
 // What is not there is not promised, unless something asks for it.

@@ -8,6 +8,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ConvBlame : public ConvTest {
  protected:
@@ -26,9 +27,8 @@ TEST_F(ConvBlame, AnotherAlgorithmThatIsRightAccusesTheImage) {
   const CheckOutcome r = Forward();
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("(n=1,k=0,p=0,q=0)"), HasSubstr(", 0x"),
-                    HasSubstr("2 of 2 repetitions gave the same bits"), HasSubstr("implicit_gemm is right")));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("(n=1,k=0,p=0,q=0)"), HasSubstr(", 0x"),
+                                Mentions("2 of 2 repetitions", "implicit_gemm is right")));
 }
 
 TEST_F(ConvBlame, WithOneGpuAndNoOtherAlgorithmRightNobodyIsAccused) {
@@ -36,7 +36,7 @@ TEST_F(ConvBlame, WithOneGpuAndNoOtherAlgorithmRightNobodyIsAccused) {
   const CheckOutcome r = Forward();
   EXPECT_EQ(r.gate.exit_code, 6) << r.gate.out;
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value-unexplained"));
-  EXPECT_THAT(r.Detail(), HasSubstr("wrong as well: implicit_gemm, gemm"));
+  EXPECT_THAT(r.Detail(), Mentions("wrong: implicit_gemm, gemm"));
 }
 
 TEST_F(ConvBlame, OtherBitsFromWhatPromisesTheSameAccuseTheGpu) {
@@ -45,14 +45,14 @@ TEST_F(ConvBlame, OtherBitsFromWhatPromisesTheSameAccuseTheGpu) {
   EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
   EXPECT_EQ(r.gate.report["root_cause"]["slug"], "gpu-computes-wrong");
   EXPECT_EQ(r.Outcome(), "failed") << "a right repetition makes no pass";
-  EXPECT_THAT(r.Detail(), HasSubstr("0 of 2 repetitions gave the same bits"));
+  EXPECT_THAT(r.Detail(), Mentions("0 of 2 repetitions"));
 }
 
 TEST_F(ConvBlame, OtherBitsFromWhatPromisesNoneAccuseTheLibrary) {
   Set("FAKE_CUDNN_FAULT_RUNS", "1");
   const CheckOutcome r = Convolve("conv.backward_data", Params("algo_0"));
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
-  EXPECT_THAT(r.Detail(), HasSubstr("which this algorithm does not promise"));
+  EXPECT_THAT(r.Detail(), Mentions("0 of 2 repetitions", "not promise", "algo_0"));
 }
 
 TEST_F(ConvBlame, WrongOnOneGpuOnlyIsThatGpus) {
@@ -62,8 +62,7 @@ TEST_F(ConvBlame, WrongOnOneGpuOnlyIsThatGpus) {
   EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
   EXPECT_EQ(r.gate.report["root_cause"]["slug"], "gpu-computes-wrong");
   EXPECT_THAT(r.gate.report["root_cause"]["detail"].get<std::string>(),
-              AllOf(HasSubstr("gpu0 (GPU-"), HasSubstr("gpu1 (GPU-"), HasSubstr("passed"),
-                    HasSubstr("1 of 880 elements are wrong")));
+              Mentions("gpu0 (GPU-", "gpu1 (GPU-", "passed", "1 of 880"));
 }
 
 TEST_F(ConvBlame, WrongOnBothGpusIsTheLibrarys) {
@@ -128,7 +127,7 @@ TEST_F(ConvBlame, WithoutAnotherAlgorithmNobodyIsAccused) {
   Set("FAKE_CUDNN_REFUSES", "0,2,4,5,7");
   const CheckOutcome r = Forward();
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value-unexplained"));
-  EXPECT_THAT(r.Detail(), HasSubstr("no other algorithm could be judged"));
+  EXPECT_THAT(r.Detail(), AllOf(Mentions("2 of 2 repetitions"), Not(HasSubstr("wrong: "))));
 }
 
 class ConvBroken : public ConvTest {};

@@ -7,6 +7,7 @@
 namespace cudnn_ci {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -93,7 +94,8 @@ TEST_F(ConvFused, EveryFaultOfAnEpilogueHasItsFinding) {
       EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value")) << fault << dtype << ::testing::PrintToString(r);
     }
   }
-  EXPECT_THAT(RunFused(Fused("float32", Epilogue("bias"))).Detail(), HasSubstr("elements are wrong"));
+  EXPECT_THAT(RunFused(Fused("float32", Epilogue("bias"))).Detail(),
+              ContainsRegex("^[1-9][0-9]* of [0-9]+ "));
 }
 
 TEST_F(ConvFused, EightBitFaultsAreSeenToo) {
@@ -133,7 +135,7 @@ TEST_F(ConvFused, MemoryAroundAndInTheBiasIsGuarded) {
     EXPECT_THAT(r.Slugs(), ElementsAre(slug)) << fault << ::testing::PrintToString(r);
   }
   Set("FAKE_CUDNN_FAULT", "input:bias:last");
-  EXPECT_THAT(RunFused().Detail(), HasSubstr("bias differs from byte 31"));
+  EXPECT_THAT(RunFused().Detail(), Mentions("bias", "byte 31"));
 }
 
 TEST_F(ConvFused, EveryEngineIsJudgedAndOneThatErrsIsNamed) {
@@ -162,8 +164,7 @@ TEST_F(ConvFused, WhatIsNotOfferedIsASkipThatNamesTheStatus) {
   Set("FAKE_CUDNN_REFUSES", "0,1,2");
   const CheckOutcome r = RunFused(Fused("int8", R"("output_dtype": "int32")", "quads"));
   EXPECT_EQ(r.Skip("kind"), "unsupported");
-  EXPECT_THAT(r.Skip("need"), HasSubstr("graph API, engine auto for int8 to int32 nhwc"));
-  EXPECT_THAT(r.Skip("need"), HasSubstr(" + bias + relu"));
+  EXPECT_THAT(r.Skip("need"), Mentions("graph API, engine auto", "int8 to int32 nhwc", "+ bias + relu"));
   EXPECT_EQ(r.gate.exit_code, 4);
   Set("FAKE_CUDNN_REFUSES", "");
   Set("FAKE_CUDNN_FINALIZE", std::to_string(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR) + ":3000");
@@ -191,10 +192,12 @@ TEST_F(ConvFused, WhatCannotBeStopsThePlanWithItsPlace) {
     EXPECT_THAT(r.gate.err, ::testing::ContainsRegex(":[0-9]+:[0-9]+: error: "));
     EXPECT_THAT(r.gate.err, HasSubstr(why));
   };
-  refused("conv.fused", Fused("float16", R"("output_dtype": "int32")"), "int32 is the result of int8 alone");
-  refused("conv.fused", Fused("float32", R"("output_dtype": "float32")"), "float32 is no wider than float32");
-  refused("conv.fused", Fused("float64", R"("output_dtype": "float32")"), "float32 is no wider than float64");
-  refused("conv.fused", Fused("float32", Epilogue("none")), "is conv.forward's to check");
+  refused("conv.fused", Fused("float16", R"("output_dtype": "int32")"), "int32 is only for int8");
+  refused("conv.fused", Fused("float32", R"("output_dtype": "float32")"),
+          "float32 is not wider than float32");
+  refused("conv.fused", Fused("float64", R"("output_dtype": "float32")"),
+          "float32 is not wider than float64");
+  refused("conv.fused", Fused("float32", Epilogue("none")), "\"epilogue\" of conv.fused");
   refused("conv.fused", Fused("float32", R"("api": "legacy")"), "\"api\" of conv.fused cannot be \"legacy\"");
   refused("conv.fused", Fused("float32", "", "made", "gemm"), "\"algo\" of conv.fused cannot be \"gemm\"");
   for (const char* check : {"conv.forward", "conv.backward_data", "conv.backward_filter"})

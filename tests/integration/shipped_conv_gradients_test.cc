@@ -96,15 +96,15 @@ TEST_P(ConvGradient, EveryFaultHasItsFinding) {
       {"swap:channels", "wrong-value", "elements are wrong"},
       {"swap:images", "wrong-value", "elements are wrong"},
       {"unwritten:last", "output-not-written", elements + "were never written"},
-      {behind("x"), "out-of-bounds-write", "the first 0 bytes behind the end of"},
-      {behind("w"), "out-of-bounds-write", "the first 0 bytes behind the end of"},
-      {behind("y"), "out-of-bounds-write", "the first 0 bytes behind the end of"},
-      {behind("workspace"), "out-of-bounds-write", "the first 0 bytes behind the end of workspace"},
-      {std::string("input:") + GetParam().inputs[0] + ":last", "input-modified", "differs from byte"},
-      {std::string("input:") + GetParam().inputs[1] + ":last", "input-modified", "differs from byte"},
-      {std::string("read:behind-") + GetParam().inputs[0], "wrong-value", "got no number"},
-      {std::string("read:behind-") + GetParam().inputs[1], "wrong-value", "got no number"},
-      {"read:workspace", "wrong-value", "got no number"},
+      {behind("x"), "out-of-bounds-write", "the first 0 bytes after the end of"},
+      {behind("w"), "out-of-bounds-write", "the first 0 bytes after the end of"},
+      {behind("y"), "out-of-bounds-write", "the first 0 bytes after the end of"},
+      {behind("workspace"), "out-of-bounds-write", "the first 0 bytes after the end of workspace"},
+      {std::string("input:") + GetParam().inputs[0] + ":last", "input-modified", "changed at byte"},
+      {std::string("input:") + GetParam().inputs[1] + ":last", "input-modified", "changed at byte"},
+      {std::string("read:behind-") + GetParam().inputs[0], "wrong-value", "got NaN"},
+      {std::string("read:behind-") + GetParam().inputs[1], "wrong-value", "got NaN"},
+      {"read:workspace", "wrong-value", "got NaN"},
       {std::string("call:") + GetParam().call + ":1:5000", "convolution-failed", "5000 CUDNN_STATUS_OTHER"}};
   for (const auto& [fault, slug, words] : faults) {
     Set("FAKE_CUDNN_FAULT", fault);
@@ -145,7 +145,7 @@ TEST_P(ConvGradient, WhatIsNotOfferedIsSkippedInTheLibrarysWords) {
 TEST_P(ConvGradient, Int8HasNone) {
   const CheckOutcome r = Backward(Params("algo_1", "int8"));
   EXPECT_EQ(r.gate.exit_code, 2);
-  EXPECT_THAT(r.gate.err, HasSubstr("int8 has no gradients"));
+  EXPECT_THAT(r.gate.err, Mentions("\"dtype\"", "int8"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvGradient,

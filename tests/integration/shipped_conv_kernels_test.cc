@@ -185,11 +185,9 @@ TEST_F(ConvNormal, WhatIsOffOnRandomDataAloneIsRedInSweepsAndDraws) {
     EXPECT_EQ(r.gate.exit_code, 1) << api;
     EXPECT_THAT(r.Slugs(), AllOf(Not(IsEmpty()), Each("imprecise-value"))) << ::testing::PrintToString(r);
     EXPECT_EQ(r.Blame(), "image");
-    EXPECT_THAT(r.Detail(),
-                AllOf(HasSubstr("on random data 1 of 880 elements that were looked at are off by more "
-                                "than rounding explains; first (n=1,k=0,p=0,q=0): expected "),
-                      HasSubstr(", allowed "), HasSubstr(", cuDNN 9.19.0")));
-    EXPECT_THAT(Choices(r), HasSubstr(": wrong, imprecise on normal data"));
+    EXPECT_THAT(r.Detail(), Mentions("random", "1 of 880", "first (n=1,k=0,p=0,q=0): expected ", ", allowed ",
+                                     ", cuDNN 9.19.0"));
+    EXPECT_THAT(Choices(r), Mentions(": wrong, imprecise"));
   }
   Set("FAKE_CUDNN_FAULT", "fractions:last:1");
   const CheckOutcome draw = Convolve("conv.random", R"("params": {"seed": 2, "draw": 5})");  // float64

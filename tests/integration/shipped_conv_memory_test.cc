@@ -7,7 +7,6 @@
 namespace cudnn_ci {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -39,9 +38,9 @@ TEST_F(ConvMemory, TooLittleOnTheHostIsASkipWithTheBytes) {
   const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "vast"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("resource"), "host-memory");
-  EXPECT_THAT(r.Skip("need"), HasSubstr("of host memory"));
+  EXPECT_THAT(r.Skip("need"), HasSubstr("host memory"));
   // Less 16 MiB, with less than which the harness ends a process.
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("6129 MiB available, no cgroup limit"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("6129 MiB", "no cgroup limit"));
   // The GPU's memory has nothing to do with it, though others hold much of it.
   EXPECT_EQ(r.gate.exit_code, 4);
   EXPECT_THAT(r.Slugs(), ElementsAre("skip-not-allowed"));
@@ -101,7 +100,7 @@ TEST_F(ConvMemory, TheChoicesOfASweepShareTheirMemory) {
   const CheckOutcome r = Forward(Params("every"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("resource"), "host-memory");
-  EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("65 MiB of host memory"), HasSubstr("41 MiB available")));
+  EXPECT_THAT(r.Skip("seen"), Mentions("65 MiB", "41 MiB"));
   EXPECT_EQ(r.gate.exit_code, 4);
 }
 

@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // What both APIs have to refuse whatever is run.
 constexpr const char* kShapes[] = {"zero_dimension", "kernel_too_large", "channel_mismatch",
@@ -41,9 +42,9 @@ TEST_F(ConvRefuses, HealthyLibraryRefusesEverythingInEveryOperation) {
 TEST_F(ConvRefuses, EveryChoiceIsAsked) {
   const CheckOutcome r = Refuse(What("channel_mismatch"));
   ExpectPassed(r);
-  EXPECT_THAT(Steps(r), ElementsAre("a convolution that can be", "description", "implicit_gemm",
+  EXPECT_THAT(Steps(r), ElementsAre("a valid convolution", "description", "implicit_gemm",
                                     "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
-                                    "winograd", "winograd_nonfused", "a convolution that can be, again"));
+                                    "winograd", "winograd_nonfused", "a valid convolution, again"));
   EXPECT_EQ(AllAsked("cudnnConvolutionForward").size(), 2u + 6) << "less those that are not offered at all";
 }
 
@@ -59,13 +60,14 @@ TEST_F(ConvRefuses, SuccessIsAFailure) {
     }
     const CheckOutcome r = Refuse(What("small_workspace", api));
     EXPECT_THAT(r.Slugs(), ElementsAre("impossible-accepted")) << api;
-    EXPECT_THAT(r.Detail(), HasSubstr("less workspace than was asked for")) << api;
+    EXPECT_THAT(r.Detail(), Mentions("workspace", "answered success")) << api;
   }
   const CheckOutcome r = Refuse(What("misaligned_pointer", "graph"));
   EXPECT_THAT(r.Slugs(), ElementsAre("impossible-accepted"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("heuristics A 0, engine 1, heuristics A 1, engine 0, fallback 0, "
-                                          "engine 2 answered success: a pointer one element off"),
-                                HasSubstr("cuDNN 9.19.0")));
+  EXPECT_THAT(
+      r.Detail(),
+      AllOf(StartsWith("heuristics A 0, engine 1, heuristics A 1, engine 0, fallback 0, engine 2 answered "),
+            Mentions("success", "pointer", "16 bytes", "cuDNN 9.19.0")));
 }
 
 TEST_F(ConvRefuses, WorkspaceThatIsOverrunIsAFailure) {
@@ -119,8 +121,8 @@ TEST_F(ConvRefuses, LibraryThatIsOfNoUseAfterwardsIsAFailure) {
     const CheckOutcome r = Refuse(What("zero_dimension"));
     EXPECT_EQ(r.gate.exit_code, 1) << answer;
     EXPECT_THAT(r.Slugs(), ElementsAre("unusable-after-refusal")) << answer;
-    EXPECT_THAT(r.Detail(), AllOf(HasSubstr("the description answered cudnnSetTensorNdDescriptor: 2000"),
-                                  HasSubstr("; then cudnnGetConvolutionForwardAlgorithm_v7: ")))
+    EXPECT_THAT(r.Detail(), Mentions("description answered cudnnSetTensorNdDescriptor: 2000",
+                                     "; then cudnnGetConvolutionForwardAlgorithm_v7: "))
         << answer;
   }
 }
@@ -163,7 +165,7 @@ TEST_F(ConvRefuses, ManyElementsThatTheLibraryTakesNeedTheirMemory) {
   const CheckOutcome r = Refuse(What("too_many_elements"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("resource"), "device-memory");
-  EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
+  EXPECT_THAT(r.Skip("need"), ::testing::ContainsRegex("^[0-9]+ MiB "));
 }
 
 TEST_F(ConvRefuses, MemoryThatTheDriverSaysIsFreeAndRefusesIsWantingAllTheSame) {
@@ -172,18 +174,18 @@ TEST_F(ConvRefuses, MemoryThatTheDriverSaysIsFreeAndRefusesIsWantingAllTheSame) 
   const CheckOutcome r = Refuse(What("too_many_elements"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("resource"), "device-memory");
-  EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
+  EXPECT_THAT(r.Skip("need"), ::testing::ContainsRegex("^[0-9]+ MiB "));
   EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr(" free")));
 }
 
 TEST_F(ConvRefuses, WhatAnApiCannotBeAskedStopsThePlan) {
   const CheckOutcome pointer = Refuse(What("misaligned_pointer"));
   EXPECT_EQ(pointer.gate.exit_code, 2);
-  EXPECT_THAT(pointer.gate.err, HasSubstr("tensors declare no alignment"));
+  EXPECT_THAT(pointer.gate.err, Mentions("\"what\"", "graph API"));
   const CheckOutcome elements =
       Refuse(What("too_many_elements", "graph", R"(, "operation": "backward_data")"));
   EXPECT_EQ(elements.gate.exit_code, 2);
-  EXPECT_THAT(elements.gate.err, HasSubstr("must be forward"));
+  EXPECT_THAT(elements.gate.err, Mentions("\"operation\"", "forward"));
 }
 
 TEST_F(ConvRefuses, EachCaseHasAProcessOfItsOwn) {

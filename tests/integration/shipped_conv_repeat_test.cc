@@ -3,6 +3,7 @@
 #include <cudnn.h>
 
 #include <map>
+#include <tuple>
 
 #include "shipped_conv_test.h"
 
@@ -10,6 +11,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -28,9 +30,8 @@ TEST_F(ConvRepeat, ResultThatChangesIsTheRunnersWithItsBits) {
   EXPECT_EQ(r.Outcome(), "failed");
   EXPECT_THAT(r.Slugs(), ElementsAre("not-repeatable")) << ::testing::PrintToString(r);
   EXPECT_EQ(r.Blame(), "runner");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("1 of 880 elements differ between two runs on the same data; first "
-                                          "(n=1,k=7,p=4,q=10): 0x"),
-                                HasSubstr(", then 0x"), HasSubstr("; implicit_precomp_gemm, cuDNN 9.19.0")));
+  EXPECT_THAT(r.Detail(), Mentions("1 of 880", "first (n=1,k=7,p=4,q=10): ", ", then ",
+                                   "; implicit_precomp_gemm, cuDNN 9.19.0"));
 }
 
 TEST_F(ConvRepeat, IsSeenInEveryOperationTypeAndLayoutOfBothApis) {
@@ -70,24 +71,21 @@ TEST_F(ConvRepeat, WhatRepeatsIsMeasured) {
 TEST_F(ConvRepeat, RunThatLeavesWhatWasThereIsSeen) {
   for (const char* from : {"2", "3", "4"}) {  // the first of the repeated runs, the next, the last
     Set("FAKE_CUDNN_FAULT_FROM", from);
-    for (const auto& [fault, said] : {std::pair{"unwritten:all", "880 of 880 elements were never written"},
-                                      {"unwritten:middle",
-                                       "1 of 880 elements were never written; first "
-                                       "(n=1,k=0,p=0,q=0), when it was run again; gemm"}})
+    for (const auto& [fault, count, first] : {std::tuple{"unwritten:all", "880 of 880", "(n=0,k=0,p=0,q=0)"},
+                                              {"unwritten:middle", "1 of 880", "(n=1,k=0,p=0,q=0)"}})
       for (const std::string dtype : {"float32", "float16", "bfloat16", "float64"}) {
         Set("FAKE_CUDNN_FAULT", fault);
         const CheckOutcome r = Forward(Params("gemm", dtype));
         EXPECT_EQ(r.gate.exit_code, 1) << from << dtype;
         EXPECT_THAT(r.Slugs(), ElementsAre("output-not-written")) << from << dtype;
-        EXPECT_THAT(r.Detail(), HasSubstr(said)) << from << dtype;
+        EXPECT_THAT(r.Detail(), Mentions(count, first, "repeated", "; gemm")) << from << dtype;
       }
   }
   Set("FAKE_CUDNN_FAULT", "unwritten:all");
   Set("FAKE_CUDNN_FAULT_FROM", "3");
   const CheckOutcome sweep = Forward(Params("every"));
   EXPECT_THAT(sweep.Slugs(), ElementsAre("output-not-written"));
-  EXPECT_THAT(Choices(sweep),
-              HasSubstr("implicit_gemm: wrong, leaves elements unwritten when it is run again"));
+  EXPECT_THAT(Choices(sweep), HasSubstr("implicit_gemm: wrong, leaves elements unwritten"));
   const CheckOutcome varies = Convolve("conv.backward_filter", Params("algo_0"));
   EXPECT_THAT(varies.Slugs(), ElementsAre("output-not-written")) << "which may differ, and not be missing";
 }
@@ -97,7 +95,7 @@ TEST_F(ConvRepeat, WhatIsLeftIsSeenBesideWhatDiffers) {
   Set("FAKE_CUDNN_FAULT_FROM", "4");
   const CheckOutcome r = Forward(Params("gemm"));
   EXPECT_THAT(r.Slugs(), ElementsAre("output-not-written")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr("1 of 880 elements were never written; first (n=0,k=0,p=0,q=0)"));
+  EXPECT_THAT(r.Detail(), Mentions("1 of 880", "first (n=0,k=0,p=0,q=0)"));
 }
 
 TEST_F(ConvRepeat, ResultOfEightBitsThatIsLeftIsSeenToo) {
@@ -119,20 +117,19 @@ TEST_F(ConvRepeat, WhatARepeatedRunWritesElsewhereIsSeen) {
   Set("FAKE_CUDNN_FAULT", "guard:behind-y");
   const CheckOutcome guard = Forward(Params("gemm"));
   EXPECT_THAT(guard.Slugs(), ElementsAre("out-of-bounds-write"));
-  EXPECT_THAT(guard.Detail(), AllOf(HasSubstr("1 bytes written, the first 0 bytes behind the end of y"),
-                                    HasSubstr(", when it was run again; gemm, cuDNN")));
+  EXPECT_THAT(guard.Detail(), Mentions("1 bytes", "0 bytes after", "end of y", "repeated", "; gemm, cuDNN"));
   for (const char* place : {"first", "last"}) {
     Set("FAKE_CUDNN_FAULT", std::string("input:w:") + place);
     const CheckOutcome input = Forward(Params("gemm"));
     EXPECT_THAT(input.Slugs(), ElementsAre("input-modified")) << place;
-    EXPECT_THAT(input.Detail(), HasSubstr("random w differs from byte ")) << place;
+    EXPECT_THAT(input.Detail(), Mentions("random w", "byte", "repeated")) << place;
   }
   Set("FAKE_CUDNN_FAULT", "guard:before-y");
   Set("FAKE_CUDNN_FAULT_FROM", "3");
   Set("FAKE_CUDNN_FAULT_RUNS", "3");
   const CheckOutcome sweep = Forward(Params("every", "float32", "made", kGraph));
   EXPECT_THAT(sweep.Slugs(), ElementsAre("out-of-bounds-write"));
-  EXPECT_THAT(Choices(sweep), HasSubstr(": wrong, writes elsewhere when it is run again"));
+  EXPECT_THAT(Choices(sweep), HasSubstr(": wrong, writes outside"));
 }
 
 // A row too many: it ends behind 4 KiB, in a workspace that is long enough to swallow it.
@@ -142,7 +139,7 @@ TEST_F(ConvRepeat, GuardsOfAResultHaveRoomForOneOfItsRows) {
   Set("FAKE_CUDNN_FAULT", "guard:behind-y:6400");
   const CheckOutcome r = Forward(Params("gemm", "float32", "wide"));
   EXPECT_THAT(r.Slugs(), ElementsAre("out-of-bounds-write"));
-  EXPECT_THAT(r.Detail(), HasSubstr("the first 6399 bytes behind the end of y"));
+  EXPECT_THAT(r.Detail(), Mentions("6399 bytes after", "end of y"));
 }
 
 TEST_F(ConvRepeat, TimeIsTheMedian) {
@@ -195,9 +192,8 @@ TEST_F(ConvRepeat, EnginesThatAreNotedAsSuchAreRecordedToo) {
   Set("FAKE_CUDNN_NOTES", "0/" + std::to_string(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
   const CheckOutcome r = Forward(Params("heuristics_b", "float32", "made", kGraph));
   ExpectPassed(r);
-  EXPECT_THAT(Choices(r),
-              AllOf(HasSubstr("engine 0: passed, error 0 of 0, workspace 0 B, 1 ms, "),
-                    HasSubstr(" TFLOP/s, noted non-deterministic: 1 elements differ between two runs")));
+  EXPECT_THAT(Choices(r), AllOf(HasSubstr("engine 0: passed, error 0 of 0, workspace 0 B, 1 ms, "),
+                                ContainsRegex(" TFLOP/s, non-deterministic[^:]*: 1 elements")));
 }
 
 TEST_F(ConvRepeat, OneEngineOfManyIsNamed) {
@@ -208,7 +204,7 @@ TEST_F(ConvRepeat, OneEngineOfManyIsNamed) {
   EXPECT_THAT(r.Slugs(), ElementsAre("not-repeatable"));
   EXPECT_THAT(r.Detail(), HasSubstr("; engine 6, cuDNN 9.19.0"));
   EXPECT_EQ(r.Measured("choices_passed"), 7);
-  EXPECT_THAT(Choices(r), HasSubstr("engine 6: wrong, does not repeat its bits"));
+  EXPECT_THAT(Choices(r), HasSubstr("engine 6: wrong, gives different bits"));
 }
 
 // What is wrong is run again to be judged, twice, and then by another algorithm: not to see whether it varies
@@ -229,8 +225,7 @@ TEST_F(ConvRepeat, CallThatFailsWhenItComesAgainIsAFailure) {
     const CheckOutcome r = Forward(Params("gemm"));
     EXPECT_EQ(r.gate.exit_code, 1) << status;
     EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed")) << status;
-    EXPECT_THAT(r.Detail(),
-                AllOf(HasSubstr("when it was run again, cudnnConvolutionForward: "), HasSubstr(status)));
+    EXPECT_THAT(r.Detail(), Mentions("repeated", "cudnnConvolutionForward: ", status));
   }
 }
 

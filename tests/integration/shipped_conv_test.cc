@@ -10,6 +10,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -107,7 +108,7 @@ TEST_F(ConvForward, ProposalThatIsThenNotOfferedIsAFailure) {
   const CheckOutcome r = Forward(Params("auto"));
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("its own proposal"));
+  EXPECT_THAT(r.Detail(), Mentions("own proposal", "cudnnConvolutionForward: 3000"));
 }
 
 TEST_F(ConvForward, ProposalThatNeedsMoreWorkspaceThanItSaysIsAFinding) {
@@ -116,9 +117,8 @@ TEST_F(ConvForward, ProposalThatNeedsMoreWorkspaceThanItSaysIsAFinding) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("workspace-understated"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("cudnnGetConvolutionForwardAlgorithm_v7 says 99 bytes of workspace, the query "
-                        "for the same algorithm and math 100; implicit_precomp_gemm"));
+  EXPECT_THAT(r.Detail(), ContainsRegex("^cudnnGetConvolutionForwardAlgorithm_v7 .*\\b99 bytes.*\\b100; "
+                                        "implicit_precomp_gemm"));
   // Math that it was not proposed for, and more than is needed.
   ExpectPassed(Forward(Params("auto", "float32", "made", R"("math": "fma")")));
   Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "101");
@@ -168,26 +168,26 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"LastUnwritten", "unwritten:last", "output-not-written", "first (n=1,k=7,p=4,q=10)"},
         Fault{"BeforeX", "guard:before-x", "out-of-bounds-write", "the last 1 bytes before the start of x"},
         Fault{"FarBeforeX", "guard:before-x:4096", "out-of-bounds-write", "before the start of x"},
-        Fault{"BehindX", "guard:behind-x", "out-of-bounds-write", "the first 0 bytes behind the end of x"},
+        Fault{"BehindX", "guard:behind-x", "out-of-bounds-write", "the first 0 bytes after the end of x"},
         Fault{"BeforeW", "guard:before-w", "out-of-bounds-write", "the last 1 bytes before the start of w"},
-        Fault{"BehindW", "guard:behind-w", "out-of-bounds-write", "the first 0 bytes behind the end of w"},
+        Fault{"BehindW", "guard:behind-w", "out-of-bounds-write", "the first 0 bytes after the end of w"},
         Fault{"BeforeY", "guard:before-y", "out-of-bounds-write", "the last 1 bytes before the start of y"},
-        Fault{"BehindY", "guard:behind-y", "out-of-bounds-write", "the first 0 bytes behind the end of y"},
+        Fault{"BehindY", "guard:behind-y", "out-of-bounds-write", "the first 0 bytes after the end of y"},
         Fault{"BeforeWorkspace", "guard:before-workspace", "out-of-bounds-write",
               "before the start of workspace"},
         Fault{"BehindWorkspace", "guard:behind-workspace", "out-of-bounds-write",
-              "the first 0 bytes behind the end of workspace"},
+              "the first 0 bytes after the end of workspace"},
         Fault{"FarBehindWorkspace", "guard:behind-workspace:4096", "out-of-bounds-write",
-              "the first 4095 bytes behind the end of workspace"},
-        Fault{"FirstOfX", "input:x:first", "input-modified", "x differs from byte 0"},
-        Fault{"LastOfX", "input:x:last", "input-modified", "x differs from byte 4751"},
-        Fault{"FirstOfW", "input:w:first", "input-modified", "w differs from byte 0"},
-        Fault{"LastOfW", "input:w:last", "input-modified", "w differs from byte 1439"},
-        Fault{"ReadsBeforeX", "read:before-x", "wrong-value", "got no number"},
-        Fault{"ReadsBehindX", "read:behind-x", "wrong-value", "got no number"},
-        Fault{"ReadsBeforeW", "read:before-w", "wrong-value", "got no number"},
-        Fault{"ReadsBehindW", "read:behind-w", "wrong-value", "got no number"},
-        Fault{"ReadsItsWorkspace", "read:workspace", "wrong-value", "got no number"},
+              "the first 4095 bytes after the end of workspace"},
+        Fault{"FirstOfX", "input:x:first", "input-modified", "x changed at byte 0"},
+        Fault{"LastOfX", "input:x:last", "input-modified", "x changed at byte 4751"},
+        Fault{"FirstOfW", "input:w:first", "input-modified", "w changed at byte 0"},
+        Fault{"LastOfW", "input:w:last", "input-modified", "w changed at byte 1439"},
+        Fault{"ReadsBeforeX", "read:before-x", "wrong-value", "got NaN"},
+        Fault{"ReadsBehindX", "read:behind-x", "wrong-value", "got NaN"},
+        Fault{"ReadsBeforeW", "read:before-w", "wrong-value", "got NaN"},
+        Fault{"ReadsBehindW", "read:behind-w", "wrong-value", "got NaN"},
+        Fault{"ReadsItsWorkspace", "read:workspace", "wrong-value", "got NaN"},
         Fault{"OtherOutputSize", "output-size", "convolution-failed", "answered 2 8 5 12, expected 2 8 5 11"},
         Fault{"Fails", "call:cudnnConvolutionForward:1:5000", "convolution-failed",
               "5000 CUDNN_STATUS_OTHER: words of the library"}),
@@ -253,7 +253,7 @@ TEST_F(ConvForward, Int8IsComparedChannelsLast) {
 TEST_F(ConvForward, UnevenPadsAreNamedAsWhatTheLegacyApiLacks) {
   const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "uneven"));
   EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("one pad for both ends of an axis"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("cause padding; ", "legacy API"));
   EXPECT_THAT(r.Skip("need"), HasSubstr("pad=1x1 pad_after=0x0"));
 }
 
@@ -326,7 +326,7 @@ TEST_F(ConvForward, OnlyTransformsHaveABound) {
     Set("FAKE_CUDNN_FAULT", "element:middle:1.5e-4");
     const CheckOutcome r = Forward(Params(transform));
     EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value")) << transform;
-    EXPECT_THAT(r.Detail(), HasSubstr("allowed before rounding 0.00012"));
+    EXPECT_THAT(r.Detail(), HasSubstr("rounding 0.00012"));
   }
 }
 
@@ -338,7 +338,7 @@ TEST_F(ConvForward, ResultThatNoBoundCanJudgeIsNoPass) {
     EXPECT_EQ(r.Outcome(), "skipped") << fault << ::testing::PrintToString(r);
     EXPECT_EQ(r.gate.exit_code, 4) << "a skip that nobody allowed";
     EXPECT_EQ(r.Skip("kind"), "unsupported");
-    EXPECT_THAT(r.Skip("need"), HasSubstr("an error bound below 0.5"));
+    EXPECT_THAT(r.Skip("need"), HasSubstr("bound below 0.5"));
     EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("winograd_nonfused"), HasSubstr("not verifiable")));
   }
   const CheckOutcome r = Check("conv.forward", Params("winograd_nonfused", "float32", "winograd") +
@@ -374,8 +374,8 @@ TEST_F(ConvForward, WhatIsNotOfferedIsSkippedInTheLibrarysWords) {
   CheckOutcome r = Forward(Params("gemm"));
   EXPECT_EQ(r.Outcome(), "skipped");
   EXPECT_EQ(r.Skip("kind"), "unsupported");
-  EXPECT_THAT(r.Skip("need"), HasSubstr("algorithm gemm for float32 nchw"));
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("3000 CUDNN_STATUS_NOT_SUPPORTED: words of the library"));
+  EXPECT_THAT(r.Skip("need"), Mentions("algorithm gemm", "float32 nchw"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("3000 CUDNN_STATUS_NOT_SUPPORTED: words"));
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:3000");
   r = Forward();
   EXPECT_EQ(r.Outcome(), "skipped");
@@ -420,8 +420,9 @@ INSTANTIATE_TEST_SUITE_P(
     All, ImpossibleShape,
     ::testing::Values(
         Impossible{"Zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "needs values from 1"},
-        Impossible{"KernelTooLarge", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])", "reaches over 5 elements"},
-        Impossible{"Groups", R"("x": [1, 6, 4, 4], "w": [8, 2, 3, 3], "groups": 4)", "no multiple of 4"},
+        Impossible{"KernelTooLarge", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])", "covers 5 elements"},
+        Impossible{"Groups", R"("x": [1, 6, 4, 4], "w": [8, 2, 3, 3], "groups": 4)",
+                   "c=6, not a multiple of 4"},
         Impossible{"Channels", R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)",
                    "must have c/groups = 3"},
         Impossible{"Elements", R"("x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1])", "y 2^31 elements or more"},
@@ -439,9 +440,9 @@ TEST_F(ConvForward, TheGraphApiTakesMoreElementsThanAnIntCounts) {
   EXPECT_THAT(graph.gate.out, HasSubstr("api=graph,dtype=float16,layout=nchw,math=default,shape=made"));
   const CheckOutcome legacy = planned("legacy");
   EXPECT_EQ(legacy.gate.exit_code, 2);
-  EXPECT_THAT(legacy.gate.err, AllOf(HasSubstr("matrix.json:1:"), HasSubstr("y 2^31 elements or more")));
+  EXPECT_THAT(legacy.gate.err, AllOf(HasSubstr("matrix.json:1:"), Mentions("\"x\"", "2^31 elements")));
   UseShapes(R"({"made": {"x": [1048576, 1, 1, 1], "w": [1048576, 1, 1, 1]}})");
-  EXPECT_THAT(planned("graph").gate.err, HasSubstr("y 2^40 elements or more"));
+  EXPECT_THAT(planned("graph").gate.err, Mentions("\"x\"", "2^40 elements"));
 }
 
 TEST_F(ConvForward, LibraryThatAbortsIsACrashOfTheImage) {

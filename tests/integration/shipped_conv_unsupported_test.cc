@@ -7,7 +7,6 @@
 namespace cudnn_ci {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -29,14 +28,12 @@ TEST_F(ConvUnsupported, EveryEngineIsAskedWhereNoneIsProposed) {
   const CheckOutcome r = Graph();
   EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
   EXPECT_EQ(r.gate.exit_code, 4);
-  EXPECT_THAT(
-      r.Skip("seen"),
-      StartsWith("cause memory 1, type or architecture 2, layout 1, padding 1, not said 15; cuDNN 9.19.0"));
-  EXPECT_THAT(r.Skip("seen"),
-              AllOf(HasSubstr("; 20 asked one by one: memory 1 (engine 9: "),
-                    HasSubstr("type or architecture 2 (engine 4: cudnnBackendFinalize(engine): 3007"),
-                    HasSubstr("layout 1 (engine 7: cudnnBackendFinalize(engine): 3004"),
-                    HasSubstr("not said 15 (engine 0: cudnnBackendFinalize(engine): 3000")));
+  EXPECT_THAT(r.Skip("seen"), Mentions("memory 1, type or architecture 2, layout 1, padding 1, not said 15; ",
+                                       "cuDNN 9.19.0"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("; 20 asked", ": memory 1 (engine 9: ",
+                                       "architecture 2 (engine 4: cudnnBackendFinalize(engine): 3007",
+                                       "layout 1 (engine 7: cudnnBackendFinalize(engine): 3004",
+                                       "not said 15 (engine 0: cudnnBackendFinalize(engine): 3000"));
 }
 
 TEST_F(ConvUnsupported, AnEngineThatIsOfferedAndNotProposedIsToldWithItsWorkspace) {
@@ -44,7 +41,7 @@ TEST_F(ConvUnsupported, AnEngineThatIsOfferedAndNotProposedIsToldWithItsWorkspac
   Set("FAKE_CUDNN_WORKSPACE", "8388607");
   const CheckOutcome r = Graph();
   EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Skip("seen"), StartsWith("cause offered when asked 2, not said 18; "));
+  EXPECT_THAT(r.Skip("seen"), Mentions("asked 2, not said 18; "));
   EXPECT_THAT(r.Skip("seen"), HasSubstr("(engine 3: workspace 8388607 B, "));
 }
 
@@ -62,10 +59,10 @@ TEST_F(ConvUnsupported, WhatIsOnlyNotInstalledIsNoLackOfSupport) {
 
 TEST_F(ConvUnsupported, OnlyWhatProposesAsksTheOthers) {
   Set("FAKE_CUDNN_REFUSES", "0,1,2,3,4,5,6,7");
-  EXPECT_THAT(Legacy().Skip("seen"), HasSubstr("; 8 asked one by one: not said 8 (implicit_gemm: "));
+  EXPECT_THAT(Legacy().Skip("seen"), Mentions("; 8 asked ", ": not said 8 (implicit_gemm: "));
   const std::string named = Legacy("gemm").Skip("seen");
-  EXPECT_THAT(named, StartsWith("cause not said; cuDNN 9.19.0"));
-  EXPECT_THAT(named, Not(HasSubstr("asked one by one")));
+  EXPECT_THAT(named, Mentions("not said; ", "cuDNN 9.19.0"));
+  EXPECT_THAT(named, Not(HasSubstr(" asked ")));
   EXPECT_THAT(Legacy("auto", "uneven").Skip("seen"), StartsWith("cause padding; "));
 }
 
@@ -74,7 +71,7 @@ TEST_F(ConvUnsupported, ASweepSaysTheVersionAndTheCauses) {
   Set("FAKE_CUDNN_REFUSALS", "4/3007");
   const CheckOutcome r = Graph("every");
   EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Skip("seen"), StartsWith("cause type or architecture 1, not said 19; cuDNN 9.19.0 ("));
+  EXPECT_THAT(r.Skip("seen"), Mentions("type or architecture 1, not said 19; ", "cuDNN 9.19.0 ("));
   EXPECT_THAT(r.Skip("seen"), HasSubstr("): 20 unsupported; "));
 }
 

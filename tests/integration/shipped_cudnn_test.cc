@@ -11,6 +11,8 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 class CudnnTest : public ShippedTest {
  protected:
@@ -81,12 +83,12 @@ TEST_F(CudnnTest, AnotherLibraryUnderTheNameOfAPartIsNamed) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-other-library"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_EQ(r.Detail(), heuristic + " is libcudnn_cnn.so.9, by its own name; needed by " + main);
+  EXPECT_THAT(r.Detail(), Mentions(heuristic + " is libcudnn_cnn.so.9", "needed by " + main));
   TakeCudnn();
   fs::copy_file(FakeFile("cudnn8", "libcudnn.so.8"), main, fs::copy_options::overwrite_existing);
   r = Check("cudnn.load");
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-other-library"));
-  EXPECT_THAT(r.Detail(), HasSubstr(main + " is libcudnn.so.8, by its own name"));
+  EXPECT_THAT(r.Detail(), Mentions(main + " is libcudnn.so.8"));
 }
 
 TEST_F(CudnnTest, TextInPlaceOfTheGraphLibraryIsNamedAndNothingAborts) {
@@ -108,7 +110,7 @@ TEST_F(CudnnTest, MissingCudnnIsNamed) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-missing")) << ::testing::PrintToString(r);
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), HasSubstr("libcudnn.so.9: cannot open shared object file"));
+  EXPECT_THAT(r.Detail(), AllOf(StartsWith("libcudnn.so.9: "), Mentions("LD_LIBRARY_PATH='")));
 }
 
 TEST_F(CudnnTest, WhatChangesTheLoaderIsAFact) {
@@ -148,7 +150,7 @@ TEST_F(WheelTest, CopyThatNoSubjectUsesIsAFactAndNotGated) {
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   const std::string facts = r.gate.report["facts"]["system"].dump(), real = fs::canonical(folder_).string();
   EXPECT_THAT(facts, AllOf(HasSubstr("\"" + real + "/libcudnn.so.9\""),
-                           HasSubstr("Python package nvidia-cudnn-cu13 9.19.0.56")));
+                           HasSubstr("package nvidia-cudnn-cu13 9.19.0.56")));
   const std::string copy =
       "cuDNN 9.19.0 at " + real + "/libcudnn.so.9 (Python package nvidia-cudnn-cu13 9.19.0.56)";
   EXPECT_THAT(r.gate.report["not_gated"].dump(),
@@ -171,8 +173,7 @@ TEST_F(WheelTest, MissingCudnnNamesTheCopy) {
   gate().Before(words);
   const CheckOutcome r = Check("cudnn.load");
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-missing")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr("copies that the loader does not look at: "));
-  EXPECT_THAT(r.Detail(), HasSubstr("9.19.0 in " + fs::canonical(folder_).string()));
+  EXPECT_THAT(r.Detail(), Mentions("9.19.0 in " + fs::canonical(folder_).string()));
 }
 
 TEST_F(WheelTest, MetadataAndHeadersOfAnotherVersionAreWarnings) {
@@ -218,7 +219,7 @@ TEST_F(CudnnTest, JitOnlyPackageThatMustBeToldNamesTheVariable) {
   Take("cudnn_graph_untold", "libcudnn_graph.so.9");
   const CheckOutcome untold = Check("cudnn.load");
   EXPECT_EQ(untold.record["findings"][0]["slug"], "cudnn-jit-only") << ::testing::PrintToString(untold);
-  EXPECT_THAT(untold.Detail(), HasSubstr("no graph of 9.12.0 works without " + variable));
+  EXPECT_THAT(untold.Detail(), Mentions("9.12.0", variable, "9.13.0"));
   Set("CUDNN_LIB_CONFIG", "GRAPH_JIT_ONLY");
   EXPECT_THAT(Check("cudnn.load").Detail(), Not(HasSubstr(variable)));
 }
@@ -266,7 +267,7 @@ TEST_F(CudnnTest, BuildForAnotherCudaMajorIsAMismatch) {
   Set("FAKE_CUDART_VERSION", "11080");
   CheckOutcome r = Check("cudnn.version");
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-flavour-mismatch"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("is built for CUDA 13"), HasSubstr("11.8")));
+  EXPECT_THAT(r.Detail(), Mentions("CUDA 13", "toolkit 11.8"));
   Set("FAKE_CUDNN_CUDART", "11080");
   UseFakes({"libcuda", "nvml", "cudart13", "cublas11", "nvrtc", "cudnn"});
   EXPECT_EQ(Check("cudnn.version").Outcome(), "passed");

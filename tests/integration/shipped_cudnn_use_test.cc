@@ -96,8 +96,7 @@ TEST_F(CudnnUse, MemoryThatEveryHandleLeavesBehindIsAWarningWithItsBytes) {
   CheckOutcome r = Check("cudnn.init");
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   const std::string said = Said(r, "cudnn-handle-leak");
-  EXPECT_THAT(said,
-              AllOf(HasSubstr("warning: "), HasSubstr(" bytes of device memory a handle, over 6 handles")));
+  EXPECT_THAT(said, AllOf(HasSubstr("warning: "), HasSubstr(" bytes "), HasSubstr(" 6 handles")));
   const long bytes = std::atol(said.c_str() + 9);
   EXPECT_GE(bytes, 2048 << 10) << said;
   EXPECT_LT(bytes, 2100 << 10) << said;
@@ -132,7 +131,7 @@ TEST_F(CudnnUse, OneProcessUsesAllDevicesAtTheSameTime) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:3:1001");
   r = Check("cudnn.init_all", "", {"--device", "all"});
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-init-failed")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr("the first handle on device 2: cudnnCreate: 1001"));
+  EXPECT_THAT(r.Detail(), Mentions("first handle on device 2: cudnnCreate: 1001"));
 }
 
 class UnderPressure : public CudnnUse {
@@ -171,9 +170,8 @@ TEST_F(UnderPressure, StatusThatCouldMeanAnythingIsANote) {
   Set("FAKE_CUDNN_NO_MEMORY", "1001");
   const CheckOutcome r = Press();
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
-  EXPECT_THAT(
-      Said(r, "cudnn-pressure-unclear"),
-      AllOf(HasSubstr("note: with "), HasSubstr("cudnnCreate says 1001 CUDNN_STATUS_OTHER: words of the")));
+  EXPECT_THAT(Said(r, "cudnn-pressure-unclear"),
+              AllOf(HasSubstr("note: with "), Mentions("cudnnCreate", "1001 CUDNN_STATUS_OTHER: words")));
 }
 
 TEST_F(UnderPressure, LibraryThatDoesNotRecoverIsTheImagesFault) {
@@ -182,7 +180,7 @@ TEST_F(UnderPressure, LibraryThatDoesNotRecoverIsTheImagesFault) {
   EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-lost-under-pressure"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cudnnCreate: 1001"), HasSubstr("it had said 4004")));
+  EXPECT_THAT(r.Detail(), Mentions("cudnnCreate: 1001", "returned 4004"));
 }
 
 TEST_F(UnderPressure, MemoryThatCannotBeTakenIsASkipOfItsOwnKind) {
@@ -200,7 +198,7 @@ TEST_F(UnderPressure, TheHostsOwnMemoryIsNotTaken) {
   Set("FAKE_INTEGRATED", "1");
   const CheckOutcome r = Press();
   EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
-  EXPECT_EQ(r.Skip("seen"), "this one shares the host's");
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("shares"));
 }
 
 // Plans, on a machine without a GPU and without a driver.
@@ -227,18 +225,16 @@ TEST_F(Planned, HeuristicsThatGiveNothingAreRedThoughNothingFailed) {
   EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-no-plans"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("float16, channels last, 3x3: the heuristics announce 18 configurations of "
-                              "engines, and give none; float32"),
-                    HasSubstr("; cuDNN 9.19.0 /")));
+  EXPECT_THAT(r.Detail(), AllOf(::testing::StartsWith("float16, channels last, 3x3: "),
+                                Mentions("18 configurations", "none; float32", "; cuDNN 9.19.0 /")));
 }
 
 TEST_F(Planned, ConfigurationsOfWhichNoPlanCanBeBuiltAreNamedWithTheLibrarysWords) {
   Set("FAKE_CUDNN_FINALIZE", "5:3000");
   CheckOutcome r = Plan();
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-no-plans")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr("of 6 configurations none can be built: cudnnBackendFinalize(plan): 3000 "
-                                    "CUDNN_STATUS_NOT_SUPPORTED: words of the library"));
+  EXPECT_THAT(r.Detail(),
+              Mentions("none of 6", "cudnnBackendFinalize(plan): 3000 CUDNN_STATUS_NOT_SUPPORTED: words"));
   // One that is refused among others is what heuristics are like.
   Set("FAKE_CUDNN_FINALIZE", "");
   Set("FAKE_CUDNN_CONFIGURATIONS", "18/1");
@@ -337,11 +333,10 @@ TEST_F(CudnnUse, PackageManagersRecordIsComparedWithTheLibraries) {
   Set("PATH", gate().Path("bin") + ":/usr/bin:/bin");
   CheckOutcome r = Check("cudnn.version");
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
-  const std::string path = "has /usr/local/share/libcudnn.so.9 as of libcudnn9-cuda-13 ";
   EXPECT_THAT(Said(r, "cudnn-package-mismatch"),
-              AllOf(HasSubstr("warning: the libraries in /usr/local/share are of 9.19.0, dpkg " + path +
-                              "9.14.0.64-1"),
-                    HasSubstr("rpm " + path + "9.10.2.21-1")));
+              AllOf(HasSubstr("warning: "),
+                    Mentions("/usr/local/share", "9.19.0", "/usr/local/share/libcudnn.so.9", "dpkg",
+                             "libcudnn9-cuda-13 9.14.0.64-1", "rpm", "libcudnn9-cuda-13 9.10.2.21-1")));
   // Records that agree, and a database that nobody can read.
   gate().Write("lib/dpkg/status",
                "Package: libcudnn9-cuda-13\nStatus: install ok installed\nVersion: 9.19.0.56-1\n\n");
@@ -361,7 +356,7 @@ TEST_F(CudnnUse, MixtureThatOnlyAConvolutionLoadsIsSeen) {
   EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-cudnn-mixed"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("loaded are "), HasSubstr("libcudnn_ops.so.9.14.0 (of 9.14.0)"),
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("loaded: "), HasSubstr("libcudnn_ops.so.9.14.0 (of 9.14.0)"),
                                 HasSubstr("libcudnn.so.9.19.0")));
   // And it is the cause of a convolution that then fails.
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:5000");

@@ -8,6 +8,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -54,7 +55,7 @@ TEST_F(DriverCauses, AVariableThatHidesTheGpusComesBeforeMig) {
   Set("FAKE_CUINIT", "100");
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
-  EXPECT_THAT(r.Detail(), HasSubstr("(first bad entry: 'none')"));
+  EXPECT_THAT(r.Detail(), Mentions("bad entry: 'none'"));
 }
 
 TEST_F(DriverCauses, ALimitOfAddressSpaceIsNamed) {
@@ -62,13 +63,12 @@ TEST_F(DriverCauses, ALimitOfAddressSpaceIsNamed) {
   Set("FAKE_CUINIT", "2");
   CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-init-failed"));
-  EXPECT_THAT(r.Detail(), Not(HasSubstr("limit of address space")));
+  EXPECT_THAT(r.Detail(), Not(HasSubstr("ulimit")));
   gate().Before({"sh", "-c", "ulimit -v 67108864 && exec \"$@\"", "--"});
   r = Check("driver.devices");
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-init-failed"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cuInit: 2 CUDA_ERROR_OUT_OF_MEMORY"),
-                                HasSubstr("the limit of address space is 65536 MiB (ulimit -Hv)")));
+  EXPECT_THAT(r.Detail(), Mentions("cuInit: 2 CUDA_ERROR_OUT_OF_MEMORY", "65536 MiB (ulimit -Hv)"));
 }
 
 TEST_F(DriverCauses, TheHidingEntryIsNamedWithoutNvml) {
@@ -76,7 +76,7 @@ TEST_F(DriverCauses, TheHidingEntryIsNamedWithoutNvml) {
   gate().Before({"env", "CUDA_VISIBLE_DEVICES="});
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
-  EXPECT_THAT(r.Detail(), HasSubstr("CUDA_VISIBLE_DEVICES='' (empty: it hides every GPU)"));
+  EXPECT_THAT(r.Detail(), Mentions("CUDA_VISIBLE_DEVICES=''", "empty"));
 }
 
 TEST_F(DriverCauses, MpsServerThatDoesNotAnswer) {
@@ -94,7 +94,7 @@ TEST_F(DriverCauses, ProcessesOnABusyGpuAreNamed) {
   Set("FAKE_PROCESSES", "4711:300");
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("device-busy"));
-  EXPECT_THAT(r.Detail(), HasSubstr("ids of the host): 4711"));
+  EXPECT_THAT(r.Detail(), Mentions("4711"));
 }
 
 TEST_F(DriverCauses, FabricThatGetsReadyIsWaitedFor) {
@@ -103,7 +103,7 @@ TEST_F(DriverCauses, FabricThatGetsReadyIsWaitedFor) {
   const CheckOutcome r = Check("driver.devices");
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   EXPECT_THAT(Said(r), ElementsAre("warning fabric-was-slow"));
-  EXPECT_THAT(r.Detail(), HasSubstr("cuInit said 802 for "));
+  EXPECT_THAT(r.Detail(), ContainsRegex("\\b802 for [1-9][0-9]* s"));
   EXPECT_EQ(r.Fact("gpu.count"), "1");
 }
 
@@ -114,7 +114,7 @@ TEST_F(DriverCauses, FabricThatStaysUnreadyIsWaitedForOnce) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("fabric-not-ready"));
-  EXPECT_THAT(r.Detail(), HasSubstr("still so after 30 s"));
+  EXPECT_THAT(r.Detail(), Mentions("cuInit: 802", "30 s"));
   EXPECT_GE(seconds, 29);
   EXPECT_LT(seconds, 58) << "not by the facts and by the check again";
 }
@@ -127,9 +127,8 @@ TEST_F(DriverCauses, MemoryHeldByOthersIsNoBrokenGpu) {
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("device-memory-held"));
   EXPECT_EQ(r.Blame(), "runner");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cuDevicePrimaryCtxRetain: 2 CUDA_ERROR_OUT_OF_MEMORY"),
-                                HasSubstr("300 MiB of device memory are free"),
-                                HasSubstr("process 4711: 79000 MiB, process 4712 (ids of the host)")));
+  EXPECT_THAT(r.Detail(), Mentions("cuDevicePrimaryCtxRetain: 2 CUDA_ERROR_OUT_OF_MEMORY", "300 MiB",
+                                   "process 4711: 79000 MiB", "process 4712"));
   // Plenty is free: then it is not memory.
   Set("FAKE_FREE_MB", "100000");
   r = Check("driver.canary");

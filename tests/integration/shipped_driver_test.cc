@@ -30,8 +30,7 @@ TEST_F(DriverLoad, MissingLibraryIsTheRunnersFaultAndTheVariableIsNamed) {
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-library-missing"));
   EXPECT_EQ(r.Blame(), "runner");
   EXPECT_EQ(r.Fact("gpu.count"), "0");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("libcuda.so.1: cannot open shared object file"),
-                                HasSubstr("/dev/nvidiactl"), HasSubstr("NVIDIA_VISIBLE_DEVICES='void'")));
+  EXPECT_THAT(r.Detail(), Mentions("libcuda.so.1", "/dev/nvidiactl", "NVIDIA_VISIBLE_DEVICES='void'"));
 }
 
 TEST_F(DriverLoad, TellsTheToolkitsStubByItsAnswer) {
@@ -40,7 +39,7 @@ TEST_F(DriverLoad, TellsTheToolkitsStubByItsAnswer) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-stub-library"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), HasSubstr("is the stub; found through LD_LIBRARY_PATH entry "));
+  EXPECT_THAT(r.Detail(), Mentions("libcuda.so.1", "LD_LIBRARY_PATH entry"));
 }
 
 // Some library by the driver's name: the facts have nothing to say then, and are not at fault.
@@ -139,7 +138,7 @@ TEST_F(DriverVersion, NvmlsMismatchIsReported) {
   Set("FAKE_NVML_INIT", "18");
   const CheckOutcome r = Check("driver.version");
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-module-mismatch"));
-  EXPECT_THAT(r.Detail(), HasSubstr("Driver/library version mismatch"));
+  EXPECT_THAT(r.Detail(), Mentions("nvmlInit: 18"));
 }
 
 TEST_F(DriverVersion, ModuleOfAnotherVersionThanTheLibraryIsReported) {
@@ -197,8 +196,7 @@ TEST_F(DriverDevices, NamesTheVariableThatHidesTheGpus) {
   Set("CUDA_VISIBLE_DEVICES", "7");
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("CUDA_VISIBLE_DEVICES='7' (first bad entry: '7')"),
-                                HasSubstr("NVML sees 2 GPU(s)")));
+  EXPECT_THAT(r.Detail(), Mentions("CUDA_VISIBLE_DEVICES='7'", "bad entry: '7'", "2 GPU(s)"));
 }
 
 TEST_F(DriverDevices, TooFewGpusAndOldGpusAreTheRunnersFault) {
@@ -234,14 +232,14 @@ TEST_F(DriverCanary, EveryElementIsCompared) {
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("canary-failed"));
   EXPECT_EQ(r.Blame(), "runner");
-  EXPECT_THAT(r.Detail(), HasSubstr("1 of 1048653 elements are wrong"));
+  EXPECT_THAT(r.Detail(), Mentions("1 of 1048653"));
 }
 
 TEST_F(DriverCanary, KernelThatWritesNothingDoesNotPassOnAnOldResult) {
   Set("FAKE_STALE_KERNEL", "cudnn_ci_canary");
   const CheckOutcome r = Check("driver.canary");
   EXPECT_THAT(r.Slugs(), ElementsAre("canary-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("1048653 of 1048653 elements are wrong"));
+  EXPECT_THAT(r.Detail(), Mentions("1048653 of 1048653"));
 }
 
 TEST_F(DriverCanary, FailingCallIsNamed) {

@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class DriverVersions : public DriverTest {
  protected:
@@ -42,8 +43,7 @@ TEST_F(DriverVersions, WithoutNvmlAndFilesTheTableGivesTheDriversBranch) {
   Set("FAKE_DRIVER_VERSION", "11040");
   r = Check("driver.version");
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-below-contract"));
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("driver 470.42.01 to 494.999.99 found (cuDriverGetVersion, which says CUDA 11.4)"));
+  EXPECT_THAT(r.Detail(), Mentions("470.42.01 to 494.999.99", "cuDriverGetVersion", "CUDA 11.4"));
   // A branch says too little of a range that begins inside it.
   Set("FAKE_DRIVER_VERSION", "13000");
   Promise("runner.driver", ">=580.65.06");
@@ -70,8 +70,7 @@ TEST_F(DriverVersions, InsideAMajorTheFloorOfTheTableCounts) {
   if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("525.53"), HasSubstr("a driver from 525.60.13 on (version facts as of ")));
+  EXPECT_THAT(r.Detail(), Mentions("525.53", "CUDA 12.0", "12.8", "525.60.13", "version facts as of"));
 }
 
 // The driver that came with a toolkit may be older than the floor of its major.
@@ -111,7 +110,7 @@ TEST_F(DriverVersions, AnotherTableIsAnotherFloor) {
   gate().Write("table.json", table);
   const CheckOutcome r = Check("driver.version", "", {"--compatibility", gate().Path("table.json")});
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
-  EXPECT_THAT(r.Detail(), HasSubstr("a driver from 580.99 on"));
+  EXPECT_THAT(r.Detail(), Mentions("580.65.06", "580.99"));
   EXPECT_EQ(r.gate.report["judged"]["compatibility"]["path"], gate().Path("table.json"));
 }
 
@@ -124,7 +123,7 @@ TEST_F(DriverVersions, WhatIsNewerThanTheTableIsAWarning) {
   if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   EXPECT_THAT(Said(r), ElementsAre("warning newer-than-version-table"));
-  EXPECT_THAT(r.Detail(), HasSubstr("driver 700.10.01; version facts as of 20"));
+  EXPECT_THAT(r.Detail(), AllOf(StartsWith("driver 700.10.01; "), Mentions("version facts as of")));
 }
 
 // ---- compat libraries ----
@@ -136,14 +135,15 @@ TEST_F(DriverVersions, CompatLibraryThatWorksWhereItIsNotSupportedIsAWarning) {
   if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
-  EXPECT_THAT(r.Detail(), HasSubstr("cuda-compat-13-0 is supported over drivers of the branches 535 570"));
+  EXPECT_THAT(r.Detail(),
+              Mentions("compat library 580.65.06", "driver 550.54.15", "cuda-compat-13-0", "535 570"));
 }
 
 TEST_F(DriverVersions, CompatLibraryOlderThanTheDriverIsNamed) {
   UseCompat("570.26");
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
-  EXPECT_THAT(r.Detail(), HasSubstr("older than the host's driver"));
+  EXPECT_THAT(r.Detail(), Mentions("compat library 570.26", "older"));
 }
 
 TEST_F(DriverVersions, CompatLibraryThatDoesNotWorkIsTheCause) {
@@ -153,8 +153,8 @@ TEST_F(DriverVersions, CompatLibraryThatDoesNotWorkIsTheCause) {
   const CheckOutcome r = Check("driver.devices");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-compat-mismatch"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("/compat/libcuda.so.570.26 is used through LD_LIBRARY_PATH entry "),
-                                HasSubstr("compat library 570.26 over driver 580.65.06: older than")));
+  EXPECT_THAT(r.Detail(), Mentions("/compat/libcuda.so.570.26", "LD_LIBRARY_PATH entry " + libraries(),
+                                   "compat library 570.26", "driver 580.65.06", "older"));
 }
 
 TEST_F(DriverVersions, SupportedCompatLibraryServesTheNewerToolkit) {
@@ -178,7 +178,7 @@ TEST_F(DriverVersions, RequirementThatTheHostDoesNotKeepIsTheRunnersFault) {
   if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
   EXPECT_EQ(r.gate.exit_code, 3) << ::testing::PrintToString(r);
   EXPECT_THAT(r.Slugs(), ElementsAre("image-requirement-unsatisfied"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("serves CUDA 12.8, the image's toolkit is 13.0"),
+  EXPECT_THAT(r.Detail(), AllOf(Mentions("CUDA 12.8", "toolkit is 13.0"),
                                 HasSubstr("NVIDIA_REQUIRE_CUDA='cuda>=13.0 brand=geforce")));
   // A fleet that promises such drivers is not to blame.
   Promise("runner.driver", ">=525.60.13");
@@ -220,7 +220,7 @@ TEST_F(DriverVersions, RequirementAboveTheToolkitIsAWarningWhereItHolds) {
   const CheckOutcome r = Check("driver.version");
   EXPECT_EQ(r.gate.exit_code, 0);
   EXPECT_THAT(Said(r), ElementsAre("warning image-requires-more-than-it-needs"));
-  EXPECT_THAT(r.Detail(), HasSubstr("asks for CUDA 12.9, the image's toolkit is 12.8"));
+  EXPECT_THAT(r.Detail(), Mentions("NVIDIA_REQUIRE_CUDA", "CUDA 12.9", "toolkit is 12.8"));
 }
 
 TEST_F(DriverVersions, ARequirementThatHoldsNoConditionsIsNotPrinted) {
@@ -287,8 +287,7 @@ TEST_F(DriverWitness, WhereNothingIsTheHostsTwoVersionsAreNoPass) {
     if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
     EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
     EXPECT_THAT(Said(r), ElementsAre("error driver-libraries-disagree", "warning nvml-of-image"));
-    EXPECT_EQ(r.Fact("driver.version.source"),
-              "the name of libcuda's file, which nothing here shows to be the host's");
+    EXPECT_EQ(r.Fact("driver.version.source"), "the name of libcuda's file, which may not be the host's");
   }
 }
 
@@ -301,7 +300,7 @@ TEST_F(DriverWitness, WhereNothingIsTheHostsOneVersionIsSaidToBeUnproven) {
   const CheckOutcome r = Check("driver.version");
   if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
-  EXPECT_THAT(r.Fact("driver.version.source"), HasSubstr("nothing here shows"));
+  EXPECT_EQ(r.Fact("driver.version.source"), "NVML, which may not be the host's");
 }
 
 TEST_F(DriverWitness, AMountedNvmlIsTheHosts) {

@@ -58,8 +58,8 @@ TEST_F(ExecSpy, AProcessPerCaseHidesAsWell) {
 TEST_F(ExecSpy, SeesTheWorkerOfARunForADebugger) {
   const GateResult result = Run(Spy(), {"--isolation", "none"});
   EXPECT_EQ(result.exit_code, 1) << result.out;
-  EXPECT_THAT(result.report.dump(), HasSubstr("spy: mem cudnn-ci-worker"));
-  EXPECT_THAT(result.report.dump(), Not(HasSubstr("spy: mem cudnn-ci\\n")));
+  EXPECT_THAT(result.report.dump(), HasSubstr("mem cudnn-ci-worker"));
+  EXPECT_THAT(result.report.dump(), Not(HasSubstr("mem cudnn-ci\\n")));
 }
 
 TEST_F(ExecSpy, TheTokenStandsAtTheEndOfTheRecordAloneAndItsFileIsGone) {

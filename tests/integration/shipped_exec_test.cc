@@ -44,8 +44,8 @@ TEST_F(ExecRun, AnotherExitStatusIsTheImagesFaultWithTheLastLine) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-exit-status"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_EQ(r.Detail(), "sh ended with exit status 1, expected 0; its last line: no module named torch");
-  EXPECT_THAT(r.gate.junit, HasSubstr("first\nno module named torch"));
+  EXPECT_THAT(r.Detail(), Mentions("sh ended", "exit status 1", "expected 0", "no module named torch"));
+  EXPECT_THAT(r.gate.junit, HasSubstr("first\nno module"));
 }
 
 TEST_F(ExecRun, ASecretThatIsNoUtf8IsMaskedAsAnyOther) {
@@ -65,14 +65,14 @@ TEST_F(ExecRun, EachPatternMustMatchALineAsAWhole) {
   const CheckOutcome r = Shell(script, R"(, "output": ["cuDNN 9.*", "uDNN 9*", "cuda"])");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-output", "command-output"));
-  EXPECT_EQ(r.Detail(), "no line that sh printed matches 'uDNN 9*'; its last line: device: cuda");
+  EXPECT_THAT(r.Detail(), Mentions("'uDNN 9*'", "last line: device: cuda"));
 }
 
 TEST_F(ExecRun, ACommandThatIsNotThereIsNamed) {
   const CheckOutcome r = Check("exec.run", Named(R"("argv": ["cudnn-ci-no-such-program", "-x"])"));
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-missing"));
-  EXPECT_EQ(r.Detail(), "cudnn-ci-no-such-program is in no folder of PATH");
+  EXPECT_THAT(r.Detail(), Mentions("cudnn-ci-no-such-program", "PATH"));
   EXPECT_EQ(Check("exec.run", Named(R"("argv": ["/no/such/program"])")).Detail(),
             "/no/such/program: No such file or directory");
   gate().Write("data", "text");
@@ -98,14 +98,14 @@ TEST_F(ExecRun, ACrashIsNamedByItsSignal) {
   const CheckOutcome r = Shell("echo before; kill -SEGV $$");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-killed"));
-  EXPECT_EQ(r.Detail(), "sh was ended by signal 11 (Segmentation fault); its last line: before");
+  EXPECT_THAT(r.Detail(), Mentions("sh", "signal 11 (Segmentation fault)", "last line: before"));
 }
 
 TEST_F(ExecRun, AHangIsEndedWithWhatItHadPrinted) {
   const CheckOutcome r = Shell("echo waiting; sleep 1000 & wait", R"(, "timeout_s": 0.5)");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-timed-out"));
-  EXPECT_EQ(r.Detail(), "sh did not end within 0.5 s; its last line: waiting");
+  EXPECT_THAT(r.Detail(), Mentions("sh", "0.5 s", "last line: waiting"));
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
@@ -127,7 +127,7 @@ TEST_F(ExecRun, AFloodCostsNoMemoryAndItsEndIsKept) {
   const std::string bytes = kSanitized ? "10000000" : "100000000";  // sanitized, it reads 2 MB a second
   const CheckOutcome r = Shell("yes | head -c " + bytes + "; echo the end; exit 1");
   EXPECT_EQ(r.gate.exit_code, 1);
-  EXPECT_THAT(r.Detail(), HasSubstr("its last line: the end"));
+  EXPECT_THAT(r.Detail(), Mentions("last line: the end"));
   if (!kSanitized) {
     EXPECT_LT(r.gate.max_rss_kib, 100 * 1024);
   }
@@ -164,9 +164,8 @@ TEST_F(ExecRun, ACommandThatTheKernelEndsForMemoryRanOutOfMemory) {
     EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
     EXPECT_THAT(r.Slugs(), ElementsAre("out-of-memory"));
     EXPECT_EQ(r.Blame(), "image");
-    EXPECT_THAT(r.Detail(),
-                AllOf(HasSubstr("sh ran out of memory; the kernel ended 1 process of the container"),
-                      HasSubstr("cgroup limit " + std::to_string(mib) + " MiB")));
+    EXPECT_THAT(r.Detail(), AllOf(testing::StartsWith("sh "),
+                                  Mentions("1 process", "cgroup limit " + std::to_string(mib) + " MiB")));
     EXPECT_THAT(r.gate.out, Not(HasSubstr("truncated")));
   }
 }
@@ -180,8 +179,7 @@ TEST_F(ExecRun, WhatACommandSaysOfMemoryStandsWithTheNumbers) {
   const CheckOutcome r = Shell("ulimit -v 500000; " CUDNN_CI_PYTHON " -c \"" + std::string(kEat) + "\"");
   EXPECT_THAT(r.Slugs(), ElementsAre("command-exit-status"));
   EXPECT_THAT(r.Detail(),
-              ContainsRegex("its last line: MemoryError; it speaks of memory \\(\"MemoryError\"\\), of "
-                            "which [0-9]+ MiB are left now"));
+              ContainsRegex("last line: MemoryError; .*\\(\"MemoryError\"\\).* [0-9]+ MiB .*\\("));
 }
 
 constexpr char kManyChildren[] = "i=0; while test $i -lt 300; do sleep 1000 & i=$((i+1)); done; wait";
@@ -207,8 +205,7 @@ TEST_F(ExecRun, ProcessesThatTheContainerRefusesAreTheRunners) {
   EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
   EXPECT_THAT(r.Slugs(), ElementsAre("processes-refused"));
   EXPECT_EQ(r.Blame(), "runner");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("could not start a process; the kernel refused to start"),
-                                HasSubstr("the cgroup allows 40 processes and threads")));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("refused"), HasSubstr("cgroup allows 40 processes")));
 }
 
 // It may do without: what it then does is what counts.
@@ -262,22 +259,21 @@ TEST_F(ExecLibraries, OfADescendantThatLoadsThemLateAreSeen) {
   const CheckOutcome r = Shell(script, status + R"(, "libraries": ["/opt/venv/*/libcudnn.so.9"])");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-library"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("had mapped '/opt/venv/*/libcudnn.so.9' when it ended; mapped: "),
-                                HasSubstr(libraries() + "/libcudnn.so.9")));
+  EXPECT_THAT(r.Detail(),
+              Mentions("sh", "'/opt/venv/*/libcudnn.so.9'", "mapped: ", libraries() + "/libcudnn.so.9"));
 }
 
 TEST_F(ExecLibraries, ThatNobodyMapsAreNamed) {
   const CheckOutcome r = Shell("exit 0", R"(, "libraries": ["libcudnn.so.9"])");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("command-library"));
-  EXPECT_EQ(r.Detail(),
-            "no process of sh had mapped 'libcudnn.so.9' when it ended, nor any file of a similar name");
+  EXPECT_THAT(r.Detail(), AllOf(Mentions("sh", "'libcudnn.so.9'"), Not(HasSubstr("mapped: "))));
 }
 
 // Looking changes nothing of how a command ends.
 TEST_F(ExecLibraries, EndsAreAsWithout) {
   const std::string libraries = R"(, "libraries": ["libc.so.*"])";
-  EXPECT_THAT(Shell("kill -SEGV $$", libraries).Detail(), HasSubstr("was ended by signal 11"));
+  EXPECT_THAT(Shell("kill -SEGV $$", libraries).Detail(), Mentions("signal 11"));
   EXPECT_THAT(Shell("exit 7", libraries).Detail(), HasSubstr("exit status 7"));
   EXPECT_THAT(Check("exec.run", Named(R"("argv": ["/no/such/program"])" + libraries)).Slugs(),
               ElementsAre("command-missing"));
@@ -310,7 +306,7 @@ TEST_F(ExecRun, ACommandThatCannotBeKilledEndsAtItsLimit) {
   gate().Before({CUDNN_CI_FIXTURES "/without", "kill"});
   const CheckOutcome r = Check("exec.run", Named(R"("argv": ["/bin/sleep", "25"], "timeout_s": 0.5)"));
   EXPECT_THAT(r.Slugs(), ElementsAre("command-timed-out"));
-  EXPECT_THAT(r.Detail(), HasSubstr("cannot be ended: Operation not permitted"));
+  EXPECT_THAT(r.Detail(), HasSubstr("Operation not permitted"));
 }
 
 struct Mistake {
@@ -320,11 +316,11 @@ struct Mistake {
 TEST_F(ExecRun, WhatNoMachineCouldRunIsAnErrorOfTheMatrix) {
   const std::string argv = R"("argv": ["/bin/true", "-x"])";
   for (const Mistake& m : std::vector<Mistake>{
-           {R"("argv": [])", "there is no command in it"},
-           {R"("argv": [""])", "the program's name is empty"},
-           {argv + R"(, "output": [""])", "an empty pattern"},
-           {argv + R"(, "output": ["a\nb"])", "a pattern with a line feed"},
-           {argv + R"(, "libraries": [")" + std::string(1001, 'x') + "\"]", "at most 1000 are allowed"},
+           {R"("argv": [])", "\"argv\""},
+           {R"("argv": [""])", "\"argv\""},
+           {argv + R"(, "output": [""])", "\"output\""},
+           {argv + R"(, "output": ["a\nb"])", "\"output\""},
+           {argv + R"(, "libraries": [")" + std::string(1001, 'x') + "\"]", "1001 bytes; at most 1000"},
            {argv + R"(, "timeout_s": 0)", "from 0.1 to 86400"},
            {argv + R"(, "timeout_s": 1e-300)", "from 0.1 to 86400"},
            {argv + R"(, "exit_status": 256)", "exit_status"}}) {

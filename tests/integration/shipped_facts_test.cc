@@ -58,14 +58,12 @@ TEST_F(FactsTest, OneScreenHasDriverGpuToolkitCudnnEnvironmentsAndVariables) {
   const GateResult r = Facts();
   EXPECT_EQ(r.exit_code, 0) << r.err;
   const std::string said = Words(r.out);
-  EXPECT_THAT(said, AllOf(HasSubstr("cudnn-ci 0."),
-                          HasSubstr(", by NVML, which nothing here shows to be the host's; supports CUDA "),
+  EXPECT_THAT(said, AllOf(HasSubstr("cudnn-ci 0."), HasSubstr(", by NVML, "), HasSubstr("; supports CUDA "),
                           HasSubstr("gpu0: "), HasSubstr("system (loader): CUDA runtime 13.0, cuDNN 9.19.0"),
                           HasSubstr(NameOf("venv") + " (" + Python("venv") + "): CUDA runtime 13.0"),
                           HasSubstr("13.0 in " + FakeFolder("cudart13") + " (loader path): taken by ")));
-  EXPECT_THAT(said, AllOf(HasSubstr("PyTorch 2.11.0+cu130; its own cuDNN 9.19.0 for CUDA 13"),
-                          HasSubstr("LD_PRELOAD=/nowhere/libpreloaded.so"),
-                          HasSubstr("would take cu13 (CUDA toolkit 13.0) and test what the loader finds")));
+  EXPECT_THAT(said, Mentions("PyTorch 2.11.0+cu130", "cuDNN 9.19.0 for CUDA 13",
+                             "LD_PRELOAD=/nowhere/libpreloaded.so", "cu13 (CUDA toolkit 13.0)"));
   EXPECT_THAT(said, Not(HasSubstr("gpu.count")));
 }
 
@@ -73,7 +71,7 @@ TEST_F(FactsTest, TheJsonHasTheSameAndEveryFact) {
   const json j = Json();
   EXPECT_EQ(j["subjects"]["system"]["gpu.count"], "1");
   EXPECT_EQ(j["subjects"][NameOf("venv")]["cudnn.version"], "9.19.0");
-  EXPECT_EQ(j["driver"]["source"], "NVML, which nothing here shows to be the host's");
+  EXPECT_EQ(j["driver"]["source"], "NVML, which may not be the host's");
   EXPECT_EQ(j["gpus"].size(), 1u);
   const json venv = Find(j["views"], "name", NameOf("venv"));
   EXPECT_EQ(venv["judged"], false);
@@ -96,9 +94,9 @@ TEST_F(FactsTest, AMatrixIsSetBesideWhatItsSubjectsHave) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(
       Words(r.out),
-      AllOf(HasSubstr(" contract team ("), HasSubstr("does not fit image.cudnn >=9.20: 9.19.0 (mine)"),
+      AllOf(HasSubstr(" contract team ("), HasSubstr("not fit image.cudnn >=9.20: 9.19.0 (mine)"),
             HasSubstr("fits image.toolkit >=13.0 <14: 13.0 (mine)"), HasSubstr("fits runner.gpus >=1: 1"),
-            HasSubstr("/nowhere/at/all: No such file"), Not(HasSubstr("--auto"))));
+            HasSubstr("/nowhere/at/all: "), Not(HasSubstr("--auto"))));
   const json j = Json({"--matrix", gate().Path("team.json")});
   EXPECT_EQ(j["matrix"]["name"], "team");
   const json promise = Find(j["matrix"]["promises"], "promise", "image.cudnn");
@@ -143,7 +141,7 @@ TEST_F(FactsTest, WhereTheLoaderFindsNoCudnnAutoJudgesTheEnvironment) {
   const json j = Json();
   EXPECT_EQ(Find(j["views"], "name", NameOf("venv"))["judged"], true);
   EXPECT_EQ(Find(j["views"], "name", "system")["judged"], false);
-  EXPECT_THAT(j["auto"]["because"].get<std::string>(), HasSubstr("the loader finds no cuDNN"));
+  EXPECT_THAT(j["auto"]["because"].get<std::string>(), Mentions("loader", "cuDNN"));
 }
 
 TEST_F(FactsTest, AMatrixThatDoesNotExistIsNotWhatAutoWouldTake) {
@@ -165,9 +163,8 @@ TEST_F(FactsTest, OfManyRowsTheScreenHasSomeAndAllHasEveryOne) {
   Set("FAKE_DEVICE_COUNT", "12");
   const std::string some = Facts().out, all = Facts({"--all"}).out;
   EXPECT_THAT(some, AllOf(HasSubstr(" gpu7: "), Not(HasSubstr(" gpu8: ")),
-                          HasSubstr("and 4 more; cudnn-ci facts --all lists them")));
-  EXPECT_THAT(all, AllOf(HasSubstr(" gpu8: "), HasSubstr(" gpu11: "),
-                         Not(HasSubstr("cudnn-ci facts --all lists them"))));
+                          HasSubstr("4 more; cudnn-ci facts --all ")));
+  EXPECT_THAT(all, AllOf(HasSubstr(" gpu8: "), HasSubstr(" gpu11: "), Not(HasSubstr("facts --all"))));
 }
 
 TEST_F(FactsTest, HostileNamesOfFilesDoNotSteerATerminal) {
@@ -186,7 +183,7 @@ TEST_F(FactsTest, HostileNamesOfFilesDoNotSteerATerminal) {
 
 TEST_F(FactsTest, APluginThatCannotBeLoadedIsSaid) {
   gate().AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
-  EXPECT_THAT(Words(Facts().out), HasSubstr("plugin init_exit could not be loaded"));
+  EXPECT_THAT(Words(Facts().out), Mentions("plugin init_exit"));
 }
 
 }  // namespace

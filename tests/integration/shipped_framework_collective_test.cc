@@ -6,6 +6,7 @@ namespace cudnn_ci {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -47,10 +48,9 @@ TEST_F(FrameworkCollective, AnAverageWithoutItsTailIsRedByName) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), AllOf(SizeIs(3), Each("framework-wrong-collective")));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("PyTorch 9.9.9 with NCCL 2.28.9 (/"),
-                                HasSubstr("), reduce_scatter average of 1023 float32, of one rank: 8 of 1023 "
-                                          "elements were never written; first (element 1015); known: wrong "
-                                          "in NCCL 2.19.1 to 2.29.3, fixed in 2.29.7")));
+  EXPECT_THAT(r.Detail(),
+              Mentions("PyTorch 9.9.9", "NCCL 2.28.9 (/", "reduce_scatter average of 1023 float32",
+                       "8 of 1023", "(element 1015)", "NCCL 2.19.1 to 2.29.3", "fixed in 2.29.7"));
   UseNccl("22907");
   r = Framework("torch_collective");
   EXPECT_THAT(r.Detail(), AllOf(HasSubstr("NCCL 2.29.7"), Not(HasSubstr("; known: "))));
@@ -61,10 +61,10 @@ TEST_F(FrameworkCollective, OneElementThatIsWrongIsRed) {
     Plant("element", at);
     const CheckOutcome r = Framework("torch_collective");
     EXPECT_THAT(r.Slugs(), AllOf(SizeIs(3), Each("framework-wrong-collective"))) << at;
-    EXPECT_THAT(r.Detail(), AllOf(HasSubstr(at), HasSubstr(": 1 of 1023 elements are wrong"))) << at;
+    EXPECT_THAT(r.Detail(), AllOf(HasSubstr(at), HasSubstr(": 1 of 1023 "))) << at;
   }
   Plant("tail", "all_gather");
-  EXPECT_THAT(Framework("jax_collective").Detail(), HasSubstr("its result has 4060 bytes of 4092"));
+  EXPECT_THAT(Framework("jax_collective").Detail(), Mentions("4060 bytes", "4092"));
 }
 
 TEST_F(FrameworkCollective, TooLittleMemoryExcusesNothingThatWasWrongBefore) {
@@ -78,15 +78,15 @@ TEST_F(FrameworkCollective, ThatRaisesCrashesOrHangsIsNamedWithItsCall) {
   Plant("raise", "broadcast");
   CheckOutcome r = Framework("torch_collective");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("at \"broadcast of 1023 int32, in place, of one rank\": RuntimeError: "));
+  EXPECT_THAT(r.Detail(), ContainsRegex("at \"broadcast of 1023 int32, [^\"]*\": RuntimeError: "));
   Plant("crash", "all_gather");
   r = Framework("jax_collective");
   EXPECT_THAT(r.Slugs(), Each("framework-crashed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("(Segmentation fault) at \"all_gather of 1023 int32, of one rank\""));
+  EXPECT_THAT(r.Detail(), Mentions("(Segmentation fault) at \"all_gather of 1023 int32"));
   Plant("hang", "all_reduce sum");
   r = Framework("torch_collective", R"("timeout_s": 3)");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-timed-out"));
-  EXPECT_THAT(r.Detail(), HasSubstr("it was at \"all_reduce sum of 1023 float32, in place, of one rank\""));
+  EXPECT_THAT(r.Detail(), Mentions("3 s", "at \"all_reduce sum of 1023 float32"));
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
@@ -98,7 +98,7 @@ TEST_F(FrameworkCollective, WithoutNcclOrCudaIsAbsent) {
   Set("FAKE_FRAMEWORK", "cpu");
   r = Framework("jax_collective");
   EXPECT_EQ(r.Skip("kind"), "absent");
-  EXPECT_THAT(r.Skip("seen"), HasSubstr(" is a build without CUDA"));
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("without CUDA"));
   Set("FAKE_FRAMEWORK", "no-gpu");
   EXPECT_THAT(Framework("torch_collective").Slugs(), ElementsAre("framework-no-gpu"));
 }
@@ -116,8 +116,7 @@ TEST_F(FrameworkCollective, OfTwoGpusTellWhoIsMissing) {
   const CheckOutcome r = OnTwoGpus("torch_gpus");
   EXPECT_THAT(r.Slugs(), AllOf(SizeIs(3), Each("framework-gpus-wrong")));
   EXPECT_EQ(r.Blame(), "undetermined");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr(" of 2 ranks: rank 1: 1023 of 1023 elements are wrong"),
-                                HasSubstr("; rank 0 is missing")));
+  EXPECT_THAT(r.Detail(), Mentions(" of 2 ranks: rank 1: 1023 of 1023", "; rank 0 is missing"));
 }
 
 TEST_F(FrameworkCollective, ARankThatDoesNotComeToItsEndIsNamedAndNobodyIsLeft) {
@@ -126,15 +125,14 @@ TEST_F(FrameworkCollective, ARankThatDoesNotComeToItsEndIsNamedAndNobodyIsLeft) 
   CheckOutcome r = OnTwoGpus("torch_gpus");
   EXPECT_THAT(r.Slugs(), Each("framework-gpus-failed"));
   EXPECT_EQ(r.Blame(), "undetermined");
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("rank 1 was ended by signal 11 (Segmentation fault) at \"all_gather of "));
+  EXPECT_THAT(r.Detail(), Mentions("rank 1", "signal 11 (Segmentation fault) at \"all_gather of "));
   // Rank 0 has what it needs of it, and goes on.
   Plant("hang", "all_reduce sum");
   r = OnTwoGpus("torch_gpus", R"("timeout_s": 4)");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-gpus-failed"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("with NCCL 2.29.2 ("),
-                                HasSubstr("): no end within 4 s; rank 1 waited at \"all_reduce sum of 1023 "),
-                                HasSubstr("; known: hangs in NCCL 2.29.2")));
+  EXPECT_THAT(r.Detail(),
+              Mentions("with NCCL 2.29.2 (", "4 s; ", "rank 1 waited at \"all_reduce sum of 1023 ",
+                       "; known: hangs in NCCL 2.29.2"));
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 

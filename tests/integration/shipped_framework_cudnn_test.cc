@@ -17,10 +17,9 @@ TEST_F(FrameworkCudnn, OlderThanTheFrameworkWasBuiltWithIsTheImagesFault) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_EQ(r.Detail(),
-            "PyTorch 9.9.9 was built with cuDNN 9.19.0; what it loads is 9.14.0: cuDNN 9.14.0 is older");
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9", "cuDNN 9.19.0", "cuDNN 9.14.0 is older"));
   Set("FAKE_LOADED_CUDNN", "8.9.7");
-  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("cuDNN 8.9.7 is of another major"));
+  EXPECT_THAT(Framework("torch").Detail(), Mentions("cuDNN 9.19.0", "cuDNN 8.9.7", "major"));
   Set("FAKE_LOADED_CUDNN", "9.20.1");
   EXPECT_EQ(Framework("torch").Outcome(), "passed");
 }
@@ -49,13 +48,13 @@ TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
   Set("FAKE_CUDNN_VERSION", "91400");
   const CheckOutcome r = Framework("tensorflow");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("what it loads is 9.14.0"),
+  EXPECT_THAT(r.Detail(), AllOf(Mentions("cuDNN 9.19.0", "cuDNN 9.14.0 is older"),
                                 HasSubstr(fs::canonical(FakeFolder("cudnn_plain")).string() + "/libcudnn")));
   // JAX alone refuses 9.10.0.
   Set("FAKE_BUILT_CUDNN", "9.8.0");
   Set("FAKE_CUDNN_VERSION", "91000");
   EXPECT_EQ(Framework("tensorflow").Outcome(), "passed");
-  EXPECT_THAT(Framework("jax").Detail(), HasSubstr("cuDNN 9.10.0 renumbered values"));
+  EXPECT_THAT(Framework("jax").Detail(), Mentions("cuDNN 9.10.0", "JAX refuses"));
 }
 
 TEST_F(FrameworkCudnn, ForAnotherCudaMajorIsTheImagesFault) {
@@ -64,8 +63,7 @@ TEST_F(FrameworkCudnn, ForAnotherCudaMajorIsTheImagesFault) {
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("is built for CUDA 13.0; the cuDNN it loads, "), HasSubstr(", for CUDA 12")));
+  EXPECT_THAT(r.Detail(), Mentions("built for CUDA 13.0", "libcudnn.so.9.19.0", "for CUDA 12"));
 }
 
 TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
@@ -75,8 +73,8 @@ TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-mixed"));
   EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("9.19.0 of " + FakeFolder("cudnn")),
-                    HasSubstr("9.14.0 of " + FakeFolder("cudnn_old") + " (libcudnn_ops.so.9.14.0)")));
+              AllOf(HasSubstr("9.19.0 in " + FakeFolder("cudnn")),
+                    HasSubstr("9.14.0 in " + FakeFolder("cudnn_old") + " (libcudnn_ops.so.9.14.0)")));
 }
 
 // The line has what the image says, not what a subject's folders add to it for the worker.
@@ -102,8 +100,8 @@ TEST_F(FrameworkCudnn, OfTheSameVersionFromElsewhereIsAWarning) {
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_EQ(Severities(r), "framework-cudnn-foreign:warning ");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("uses 9.19.0 of " + FakeFolder("cudnn")),
-                                HasSubstr("its own is in " + Folder())));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("uses 9.19.0 in " + FakeFolder("cudnn")), Mentions("in " + Folder())));
   Take("cudnn", "libcudnn_graph.so.9");
   Loads({Folder() + "/libcudnn.so.9", libraries() + "/libcudnn_graph.so.9"});
   const CheckOutcome path = Framework("torch");
@@ -131,8 +129,8 @@ TEST_F(FrameworkVersions, OfNoFrameworkAreSkipped) {
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 4);
   EXPECT_EQ(r.Skip("kind"), "absent");
-  EXPECT_THAT(r.Skip("need"),
-              HasSubstr("one of torch, tensorflow, jax, onnxruntime, ctranslate2, paddle, cupy in python3"));
+  EXPECT_THAT(r.Skip("need"), Mentions("torch", "tensorflow", "jax", "onnxruntime", "ctranslate2", "paddle",
+                                       "cupy", "in python3"));
 }
 
 TEST_F(FrameworkVersions, NothingIsImported) {
@@ -146,9 +144,9 @@ TEST_F(FrameworkVersions, ThatAreTooOldAreNamed) {
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
-  EXPECT_EQ(r.Detail(),
-            "PyTorch 9.9.9+cu130 asks for cuDNN 9.19.0.56; nvidia-cudnn-cu13 9.14.0.64 is installed in " +
-                Folder() + ": cuDNN 9.14.0.64 is older; pip install --no-deps nvidia-cudnn-cu13==9.19.0.56");
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "cuDNN 9.19.0.56", "nvidia-cudnn-cu13 9.14.0.64",
+                                   "in " + Folder(), "cuDNN 9.14.0.64 is older",
+                                   "; pip install --no-deps nvidia-cudnn-cu13==9.19.0.56"));
   EXPECT_EQ(Line(r), "") << "of no interpreter's folder of packages";
 }
 
@@ -158,9 +156,8 @@ TEST_F(FrameworkVersions, OfAnotherCudaMajorAreNamed) {
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
-  EXPECT_EQ(r.Detail(),
-            "PyTorch 9.9.9+cu130 is built for CUDA 13; nvidia-cudnn-cu12 9.19.0.56 is installed, "
-            "nvidia-cudnn-cu13 is not");
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "CUDA 13",
+                                   "nvidia-cudnn-cu12 9.19.0.56 is installed", "nvidia-cudnn-cu13 is not"));
 }
 
 // A framework that no release of cudnn-ci knows.
@@ -177,7 +174,7 @@ TEST_F(FrameworkVersions, OfAFrameworkByDataAloneAreJudged) {
   EXPECT_EQ(Framework("versions").Outcome(), "skipped");
   const CheckOutcome r = Check("framework.versions", "", {"--knowledge", gate().Path("team.json")});
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
-  EXPECT_THAT(r.Detail(), HasSubstr("Acme 1.2 is built for CUDA 13; nvidia-cudnn-cu12 9.19.0.56 is"));
+  EXPECT_THAT(r.Detail(), Mentions("Acme 1.2", "CUDA 13", "nvidia-cudnn-cu12 9.19.0.56 is"));
 }
 
 TEST_F(FrameworkVersions, ThatReplacedEachOthersFilesAreNamed) {
@@ -186,9 +183,8 @@ TEST_F(FrameworkVersions, ThatReplacedEachOthersFilesAreNamed) {
   InstallCudnn(12, "9.19.0.56");
   const CheckOutcome r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
-  EXPECT_THAT(r.Detail(), HasSubstr("nvidia-cudnn-cu12 9.19.0.56 has replaced the libraries "
-                                    "of nvidia-cudnn-cu13 9.19.0.56 in " +
-                                    Folder()));
+  EXPECT_THAT(r.Detail(), Mentions("nvidia-cudnn-cu12 9.19.0.56 has replaced ",
+                                   " of nvidia-cudnn-cu13 9.19.0.56 in " + Folder()));
 }
 
 // TensorFlow beside PyTorch, without its extra for GPUs, is used on the CPU.
@@ -197,7 +193,8 @@ TEST_F(FrameworkVersions, OfAnExtraThatNobodyAskedForAreNotMissed) {
   InstallCudnn(13, "9.19.0.56");
   EXPECT_EQ(Framework("versions").Outcome(), "passed");
   InstallCudnn(12, "9.1.0.70");
-  EXPECT_THAT(Framework("versions").Detail(), HasSubstr("TensorFlow 9.9.9 asks for cuDNN 9.3.0.75"));
+  EXPECT_THAT(Framework("versions").Detail(),
+              Mentions("TensorFlow 9.9.9", "cuDNN 9.3.0.75", "nvidia-cudnn-cu12 9.1.0.70"));
 }
 
 TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
@@ -207,10 +204,10 @@ TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
-  EXPECT_EQ(r.Detail(), "PyTorch 9.9.9+cu130: cuDNN 9.14.0 of " + libraries() +
-                            "/libcudnn_graph.so.9 (LD_LIBRARY_PATH entry " + libraries() +
-                            ") hides 9.19.0.56 of " + Folder() +
-                            "; it was built for 9.19.0.56: cuDNN 9.14.0 is older");
+  EXPECT_THAT(r.Detail(),
+              AllOf(Mentions("PyTorch 9.9.9+cu130: cuDNN 9.14.0", libraries() + "/libcudnn_graph.so.9"),
+                    HasSubstr("(LD_LIBRARY_PATH entry " + libraries() + ") hides 9.19.0.56 in " + Folder()),
+                    Mentions("for 9.19.0.56: cuDNN 9.14.0 is older")));
   EXPECT_EQ(Line(r), "image: ENV LD_LIBRARY_PATH=");
   Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.10.2.21");
   const CheckOutcome newer = Framework("versions");
@@ -234,10 +231,9 @@ TEST_F(FrameworkVersions, PartsThatTheMainLibraryFindsBesideItAreNotHidden) {
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
   EXPECT_THAT(
       r.Detail(),
-      HasSubstr(libraries() + "/libcudnn_engines_precompiled.so.9 (LD_LIBRARY_PATH entry " + libraries() +
-                ") hides the libcudnn_engines_precompiled.so.9 that libcudnn_graph.so.9 "
-                "opens, of 9.19.0.56 of " +
-                Folder()));
+      Mentions(libraries() + "/libcudnn_engines_precompiled.so.9 (LD_LIBRARY_PATH entry " + libraries() + ")",
+               "hides the libcudnn_engines_precompiled.so.9", "libcudnn_graph.so.9",
+               "9.19.0.56 in " + Folder()));
 }
 
 // The worker's variable has the subject's folders in it, the image's has not.
@@ -283,10 +279,10 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), HasSubstr("ONNX Runtime 1.23.0: " + site() +
-                                    "/onnxruntime/capi/libonnxruntime_providers_cuda.so needs "
-                                    "libcublas.so.99, libcudnn.so.99, which neither the loader finds nor a "
-                                    "package has; LD_LIBRARY_PATH='"));
+  EXPECT_THAT(r.Detail(), Mentions("ONNX Runtime 1.23.0: " + site() +
+                                       "/onnxruntime/capi/libonnxruntime_providers_cuda.so needs "
+                                       "libcublas.so.99, libcudnn.so.99, ",
+                                   "; LD_LIBRARY_PATH='"));
   Install("onnxruntime-gpu", "1.23.0", "nvidia-cublas-cu99; extra == \"cuda\"");
   r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
@@ -304,7 +300,7 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
   EXPECT_THAT(r.Detail(), HasSubstr("CTranslate2 4.6.0: " + site() +
                                     "/ctranslate2.libs/libctranslate2-1234"
-                                    ".so.4.0.0 needs libcublas.so.99, which neither"));
+                                    ".so.4.0.0 needs libcublas.so.99, "));
   EXPECT_EQ(Severities(r), "framework-libraries-missing:error framework-cudnn-absent:warning ");
 }
 
@@ -315,14 +311,13 @@ TEST_F(FrameworkLibraries, OfCudnnThatAreOpenedByNameMayBeAbsent) {
   CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_EQ(Severities(r), "framework-cudnn-absent:warning ");
-  EXPECT_THAT(r.Detail(), HasSubstr("4.0.0 needs libcudnn.so.99 for models with convolutions (such as "
-                                    "Whisper's), which neither the loader finds nor a package has; LD_"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("4.0.0 needs libcudnn.so.99 "), HasSubstr("; LD_LIBRARY_PATH='")));
   fs::remove_all(site() + "/ctranslate2");
   PutOnnxruntime();
   r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_EQ(Severities(r), "framework-libraries-missing:error ");
-  EXPECT_THAT(r.Detail(), HasSubstr("libonnxruntime_providers_cuda.so needs libcudnn.so.99, which neither"));
+  EXPECT_THAT(r.Detail(), HasSubstr("libonnxruntime_providers_cuda.so needs libcudnn.so.99, "));
 }
 
 // What a program has to load first is told beside it.
@@ -340,8 +335,8 @@ TEST_F(FrameworkLibraries, ThatAProgramHasToLoadFirstAreAWarning) {
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_EQ(Severities(r), "framework-needs-preload:warning ");
-  EXPECT_THAT(r.Detail(), HasSubstr("needs libcublas.so.99, libcudnn.so.99, found in " + site() +
-                                    "/nvidia/cu99/lib alone, where the loader does not look; LD_"));
+  EXPECT_THAT(r.Detail(), Mentions("needs libcublas.so.99, libcudnn.so.99, ",
+                                   "in " + site() + "/nvidia/cu99/lib", "; LD_LIBRARY_PATH='"));
 }
 
 // cuDNN is an extra of ONNX Runtime's package: one that is not installed is none, and one that is must be
@@ -357,7 +352,7 @@ TEST_F(FrameworkLibraries, OfAnExtraThatIsInstalledAreNeeded) {
   fs::copy_file(FakeFile("cuda99", "libcudnn.so.99"), site() + "/nvidia/cudnn/lib/libcudnn.so.98");
   const CheckOutcome r = Framework("versions");
   EXPECT_EQ(Severities(r), "framework-needs-preload:warning ");
-  EXPECT_THAT(r.Detail(), HasSubstr("needs libcudnn.so.98, found in " + site() + "/nvidia/cudnn/lib alone"));
+  EXPECT_THAT(r.Detail(), Mentions("needs libcudnn.so.98, ", "in " + site() + "/nvidia/cudnn/lib"));
 }
 
 TEST_F(FrameworkLibraries, ThatTheLoaderFindsAreFine) {
@@ -395,15 +390,13 @@ TEST_F(FrameworkDriver, OfAnOlderMajorThanAFrameworkIsNamedWithItsFloor) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-driver-too-old"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(),
-              testing::MatchesRegex("PyTorch 9.9.9\\+cu130 is built for CUDA 13; the driver "
-                                    "[0-9.]+ serves CUDA 12.9 at most, and CUDA 13 needs one from "
-                                    "580.65.06 on \\(version facts as of [0-9-]+\\)"));
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "CUDA 13", r.Fact("driver.version"), "CUDA 12.9",
+                                   "driver 580.65.06", "version facts as of"));
 }
 
 TEST_F(FrameworkDriver, IsHeldToWhatEachFrameworkSaysOfItself) {
   InstallModule("jax", "jax-cuda13-plugin", "0.9.9");
-  EXPECT_THAT(Said(), HasSubstr("framework-driver-too-old:error JAX 0.9.9 is built for CUDA 13"));
+  EXPECT_THAT(Said(), Mentions("framework-driver-too-old:error JAX 0.9.9", "CUDA 13"));
 }
 
 TEST_F(FrameworkDriver, ServesEveryToolkitOfItsMajorAndOlderOnes) {

@@ -34,7 +34,7 @@ TEST_P(EachFramework, ThatIsAbsentIsSkippedAndClosesTheGateUnlessAllowed) {
   EXPECT_EQ(r.gate.exit_code, 4);
   EXPECT_EQ(r.Outcome(), "skipped");
   EXPECT_EQ(r.Skip("kind"), "absent");
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("no module " + GetParam() + " for Python 3."));
+  EXPECT_THAT(r.Skip("seen"), Mentions("module " + GetParam(), "Python 3."));
   EXPECT_EQ(Framework(GetParam(), "", R"(, "allow_skip": ["absent"])").gate.exit_code, 0);
 }
 
@@ -44,9 +44,8 @@ TEST_P(EachFramework, ThatCannotBeImportedSaysPythonsAndTheLoadersWords) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-import-failed"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("/" + GetParam() + "/__init__.py) in python3: "),
-                                HasSubstr("ImportError: the extension cannot be loaded <- OSError: "
-                                          "libcudnn.so.9: cannot open shared object file")));
+  EXPECT_THAT(r.Detail(), Mentions("/" + GetParam() + "/__init__.py) in python3: ", "ImportError: ",
+                                   " <- OSError: libcudnn.so.9: "));
 }
 
 TEST_P(EachFramework, ThatSeesNoGpuIsTheImagesFault) {
@@ -63,7 +62,7 @@ TEST_P(EachFramework, ThatFailsSaysWithWhichWords) {
   const CheckOutcome r = Framework(GetParam());
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("\": RuntimeError: GET was unable to find an engine to execute this"));
+  EXPECT_THAT(r.Detail(), HasSubstr("\": RuntimeError: GET was unable"));
 }
 
 TEST_P(EachFramework, ThatIsWrongInOneElementIsRed) {
@@ -103,15 +102,13 @@ TEST_F(FrameworkTest, AnAttentionThatIsWrongInOneBackendNamesItAndItsCudnn) {
     Set("FAKE_FRAMEWORK", "wrong-o");
     const CheckOutcome r = Framework("torch");
     EXPECT_THAT(r.Slugs(), ElementsAre("framework-wrong-attention")) << backend;
-    EXPECT_THAT(r.Detail(),
-                AllOf(HasSubstr(std::string("PyTorch 9.9.9, attention, ") + backend + ", with cuDNN "),
-                      HasSubstr("/libcudnn.so.9.19.0): o[1] is "), HasSubstr("; 1 of 4096 elements differ")));
+    EXPECT_THAT(r.Detail(), Mentions(std::string("PyTorch 9.9.9, attention, ") + backend, "with cuDNN",
+                                     "/libcudnn.so.9.19.0): o[1] is ", "; 1 of 4096"));
   }
   Set("FAKE_FRAMEWORK", "nan-dq");
   EXPECT_THAT(Framework("jax").Detail(),
-              AllOf(HasSubstr("JAX 9.9.9, attention, cudnn, with cuDNN "),
-                    HasSubstr("; known: wrong in cuDNN 9.15.1 to 9.23.2, fixed in 9.26.0 "),
-                    HasSubstr("take cuDNN 9.26.0 or later")));
+              Mentions("JAX 9.9.9, attention, cudnn, ", "; known: wrong", "cuDNN 9.15.1 to 9.23.2",
+                       "fixed in 9.26.0", "cuDNN 9.26.0 or later"));
   Set("FAKE_FRAMEWORK_MODE", "attention, flash");
   EXPECT_THAT(Framework("torch").Detail(), Not(HasSubstr("; known: ")));
   Set("FAKE_FRAMEWORK", "wrong-o");
@@ -151,7 +148,7 @@ TEST_F(FrameworkTest, ABuildForOtherMachinesIsNamedAsSuch) {
   for (const char* name : {"torch", "tensorflow", "jax", "onnxruntime"}) {
     const CheckOutcome r = Framework(name);
     EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu")) << name;
-    EXPECT_THAT(r.Detail(), HasSubstr(" 9.9.9 is a build without CUDA"));
+    EXPECT_THAT(r.Detail(), Mentions("9.9.9", "without CUDA"));
   }
   Set("FAKE_FRAMEWORK", "rocm");
   EXPECT_EQ(Framework("torch").Detail(), "PyTorch 9.9.9 is built for AMD's GPUs (ROCm)");
@@ -172,7 +169,7 @@ TEST_F(FrameworkTest, APackageForTheCpuBesideOneForCudaIsAbsent) {
   const CheckOutcome carried = Framework("onnxruntime", "", allowed);
   EXPECT_EQ(carried.Outcome(), "skipped") << carried.gate.out;
   EXPECT_EQ(carried.Skip("kind"), "absent");
-  EXPECT_THAT(carried.Skip("seen"), AllOf(HasSubstr("is a build without CUDA; "), HasSubstr("for CUDA 13")));
+  EXPECT_THAT(carried.Skip("seen"), Mentions("onnxruntime", "without CUDA; ", "; torch", "CUDA 13"));
   // Promised by its entry, which lets it not be absent.
   EXPECT_NE(Framework("onnxruntime").gate.exit_code, 0);
   // With no other it is the one that was meant.
@@ -189,9 +186,8 @@ TEST_F(FrameworkTest, APackageForTheCpuOfTheSameNameIsTheImagesFault) {
 
 TEST_F(FrameworkTest, ThatSeesNoGpuSaysWhyInItsOwnWords) {
   Set("FAKE_FRAMEWORK", "no-gpu");
-  EXPECT_THAT(
-      Framework("torch").Detail(),
-      HasSubstr("PyTorch 9.9.9 is built for CUDA 13.0; Found no NVIDIA driver on your system; CUDA_"));
+  EXPECT_THAT(Framework("torch").Detail(),
+              Mentions("PyTorch 9.9.9", "CUDA 13.0; ", "Found no NVIDIA", "; CUDA_VISIBLE_DEVICES='"));
   EXPECT_THAT(Framework("cupy").Detail(), HasSubstr("CUDARuntimeError: cudaErrorNoDevice: no CUDA-capable"));
 }
 
@@ -201,8 +197,8 @@ TEST_F(FrameworkTest, ACrashIsNamedWithWhereItWas) {
   EXPECT_EQ(r.gate.exit_code, 1);
   // It is looked at again, alone; each time its last words are others.
   EXPECT_THAT(r.Slugs(), AllOf(Not(IsEmpty()), testing::Each("framework-crashed")));
-  EXPECT_THAT(r.Detail(), HasSubstr("PyTorch 9.9.9: python3 was ended by signal 11 (Segmentation fault) at "
-                                    "\"convolution, default\"; its last line: "));
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9: python3", "signal 11 (Segmentation fault)",
+                                   "at \"convolution, default\"; ", "last line: "));
   EXPECT_THAT(r.gate.junit, HasSubstr("fake_framework.py"));
   Set("FAKE_FRAMEWORK", "crash-import");
   EXPECT_THAT(Framework("torch").Detail(), HasSubstr("(Segmentation fault) at \"import\"; "));
@@ -212,9 +208,9 @@ TEST_F(FrameworkTest, AProcessThatLeavesEarlyIsNotGreen) {
   Set("FAKE_FRAMEWORK", "exit");
   const CheckOutcome r = Framework("jax");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-crashed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("python3 ended with exit status 0 at \"convolution, default\""));
+  EXPECT_THAT(r.Detail(), Mentions("python3", "exit status 0", "at \"convolution, default\""));
   Set("FAKE_FRAMEWORK", "crash-at-exit");
-  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("(Aborted) behind its answer; "));
+  EXPECT_THAT(Framework("torch").Detail(), Mentions("(Aborted)", "answer; "));
   Set("FAKE_FRAMEWORK", "exit-import");
   EXPECT_THAT(Framework("torch").Detail(), HasSubstr(": SystemExit: 3"));
 }
@@ -224,9 +220,7 @@ TEST_F(FrameworkTest, AHangIsEndedAndNamed) {
   const CheckOutcome r = Framework("torch", R"("timeout_s": 3)");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-timed-out"));
-  EXPECT_EQ(
-      r.Detail(),
-      "PyTorch 9.9.9 did not answer within 3 s, it was at \"convolution, default\"; it printed nothing");
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9", "3 s; ", "at \"convolution, default\"; "));
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
@@ -252,8 +246,7 @@ TEST_F(FrameworkTest, LibrariesThatMustBePreloadedAreAWarning) {
   const CheckOutcome r = Framework("onnxruntime");
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_EQ(Severities(r), "framework-needs-preload:warning framework-without-cudnn:note ");
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open"));
+  EXPECT_THAT(r.Detail(), Mentions("libonnxruntime_providers_cuda.so", "libcudnn.so.9: "));
 }
 
 TEST_F(FrameworkTest, ThatCannotComputeWhatIsAskedIsSkipped) {
@@ -273,7 +266,7 @@ TEST_F(FrameworkTest, WithoutPythonThereIsNothingToAsk) {
   Set("PATH", gate().Path("bin"));
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.Skip("kind"), "absent");
-  EXPECT_EQ(r.Skip("seen"), "python3 is in no folder of PATH");
+  EXPECT_EQ(r.Skip("seen"), "python3 is not in PATH");
 }
 
 TEST_F(FrameworkTest, AnInterpreterThatIsNamedMustBeThere) {
@@ -306,7 +299,7 @@ TEST_F(FrameworkTest, AnAnswerThatCannotBeReadIsNoPass) {
       R"(for answer; do :; done; echo '{"python": {"version": "3.11.2"}}' >$answer; echo nonsense >>$answer)");
   const CheckOutcome r = Framework("torch");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-python-unusable"));
-  EXPECT_EQ(r.Detail(), "python3 left an answer that cannot be read: a line that is no answer: nonsense");
+  EXPECT_EQ(r.Detail(), "python3 left an answer that cannot be read: a line is not an answer: nonsense");
 }
 
 TEST_F(FrameworkTest, AnOldInterpreterIsSkipped) {
@@ -389,7 +382,7 @@ TEST_F(FrameworkTest, AnInterpreterThatTheKernelEndsForMemoryRanOutOfMemory) {
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
   EXPECT_THAT(r.Slugs(), ElementsAre("out-of-memory"));
-  EXPECT_THAT(r.Detail(), HasSubstr("python3 ran out of memory; the kernel ended 1 process"));
+  EXPECT_THAT(r.Detail(), Mentions("python3", "1 process", "cgroup limit 256 MiB"));
 }
 
 }  // namespace

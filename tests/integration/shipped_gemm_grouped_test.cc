@@ -6,6 +6,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -60,26 +61,25 @@ TEST_F(Grouped, EveryFaultHasItsFinding) {
             Entry(R"("groups": ["24x24x24", "24x24x24 nt"])", R"("dtype": "float32")"));
   ExpectRed("depth", wrong, "(group=1,",
             Entry(R"("groups": ["24x24x9", "24x24x24"])", R"("dtype": "float16")"));
-  ExpectRed("tail", wrong, "elements are wrong; first (group=0,product=0,row=");
+  ExpectRed("tail", wrong, "first (group=0,product=0,row=");
   ExpectRed("tf32", wrong, "(group=0,");
   ExpectRed("empty", wrong, "first in the padding (group=1,product=0,row=0,column=0)");
   ExpectRed("padding", wrong, "first in the padding (group=4,product=0,row=24,column=0)");
-  ExpectRed("behind", "matmul-out-of-bounds-write", "behind the end of D",
+  ExpectRed("behind", "matmul-out-of-bounds-write", "after the end of D",
             Entry(R"("groups": ["24x18x40", "24x18x40"])"));
   ExpectRed("workspace", "matmul-out-of-bounds-write", "workspace");
-  ExpectRed("input", "matmul-input-modified", "A differs from byte");
+  ExpectRed("input", "matmul-input-modified", "A changed at byte");
 }
 
 // What the call adds C to holds C already, so that what is not written may be C's.
 TEST_F(Grouped, WhatIsLeftOutIsSeen) {
   const std::string unwritten = "matmul-not-written", two = R"("groups": ["24x18x40", "16x18x40*2"])";
-  ExpectRed("skipped", unwritten, "576 of 1008 elements were never written", Entry(two));
-  ExpectRed("row", unwritten,
-            "36 of 1008 elements were never written; first (group=1,product=0,row=15,column=0)", Entry(two));
-  ExpectRed("size", unwritten, "288 of 1008 elements were never written; first (group=1,product=1,",
-            Entry(two));
-  ExpectRed("unscaled", unwritten, "128 of 560 elements were never written; first (group=0,product=0,",
-            Entry(R"("groups": ["16x8x0", "24x18x40"])"));
+  ExpectRed("skipped", unwritten, "576 of 1008 elements", Entry(two));
+  ExpectRed("row", unwritten, "(group=1,product=0,row=15,column=0)", Entry(two));
+  ExpectRed("row", unwritten, "36 of 1008 elements", Entry(two));
+  ExpectRed("size", unwritten, "288 of 1008 elements", Entry(two));
+  ExpectRed("size", unwritten, "first (group=1,product=1,", Entry(two));
+  ExpectRed("unscaled", unwritten, "128 of 560 elements", Entry(R"("groups": ["16x8x0", "24x18x40"])"));
   ExpectRed("unscaled", "matmul-wrong-value", "(group=0,product=0,",
             Entry(R"("groups": ["16x8x0 beta=2", "24x18x40"])"));
   ExpectRed("shift", "matmul-wrong-value", "(group=2,",
@@ -88,11 +88,11 @@ TEST_F(Grouped, WhatIsLeftOutIsSeen) {
 
 TEST_F(Grouped, SingleProductsAreAskedWhoIsAtFault) {
   Set("FAKE_CUBLAS_FAULT", "tail");
-  EXPECT_THAT(Check("gemm.grouped", Entry()).Detail(), HasSubstr("cublasGemmEx for each product is right"));
+  EXPECT_THAT(Check("gemm.grouped", Entry()).Detail(), ContainsRegex("cublasGemmEx [^;]*is right"));
   Set("FAKE_CUBLAS_FAULT", "everywhere:tail");
   const CheckOutcome r = Check("gemm.grouped", Entry());
   EXPECT_THAT(r.Slugs(), ElementsAre("matmul-wrong-value-unexplained"));
-  EXPECT_THAT(r.Detail(), HasSubstr("wrong as well: cublasGemmEx for each product"));
+  EXPECT_THAT(r.Detail(), Mentions("wrong: cublasGemmEx"));
 }
 
 TEST_F(Grouped, ARaceIsNoRightResult) {
@@ -118,7 +118,7 @@ TEST_F(Grouped, ALibraryWithoutGroupedProductsIsSkippedAndADamagedOneIsNot) {
   UseFakes({"libcuda", "nvml", "cublas_ungrouped", "cudart13", "nvrtc", "cudnn"});
   r = Check("gemm.grouped", Entry());
   EXPECT_THAT(r.Slugs(), ElementsAre("matmul-failed")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(), HasSubstr("has no symbol cublasGemmGroupedBatchedEx"));
+  EXPECT_THAT(r.Detail(), Mentions("symbol cublasGemmGroupedBatchedEx"));
 }
 
 TEST_F(Grouped, WhereThereIsNoCublasItIsSkipped) {
@@ -169,8 +169,8 @@ TEST_F(Grouped, AKnownFaultIsNamedWithTheReleaseToTake) {
   Set("FAKE_CUBLAS_FAULT", "tail");
   Set("FAKE_CUBLAS_SAYS", "13.2.1");
   EXPECT_THAT(Check("gemm.grouped", Entry()).Detail(),
-              AllOf(HasSubstr("known: wrong in cuBLAS from 13.2.0 on, fixed in 13.3.0 ("),
-                    HasSubstr("TransformerEngine/pull/2765"), HasSubstr("take cuBLAS 13.3.0 or later")));
+              Mentions("known: wrong", "cuBLAS from 13.2.0", "fixed in 13.3.0", "TransformerEngine/pull/2765",
+                       "cuBLAS 13.3.0 or later"));
   EXPECT_THAT(Check("gemm.grouped", Entry(R"("groups": ["24x18x40"])")).Detail(), Not(HasSubstr("known:")));
   Set("FAKE_CUBLAS_SAYS", "13.7.0");
   EXPECT_THAT(Check("gemm.grouped", Entry()).Detail(), Not(HasSubstr("known:"))) << "this GPU is a 9.0";
@@ -183,24 +183,24 @@ TEST_F(Grouped, ParametersThatMakeNoSenseAreRefused) {
     const GateResult r =
         Run(R"({"check": "gemm.grouped", )" + Entry("\"groups\": [" + groups + "]", rest) + "}");
     EXPECT_EQ(r.exit_code, 2) << groups << r.out << r.err;
-    EXPECT_THAT(r.out + r.err, HasSubstr(words)) << groups;
+    EXPECT_THAT(r.out + r.err, Mentions(words)) << groups;
   };
   const std::string type = R"("dtype": "float16")";
   for (const char* group :
        {"", "24x18", "24x18x8x1", "-1x2x3", "24x18x8 tx", "24x18x8 gamma=2", "x", "24X18X8"})
-    refused('"' + std::string(group) + '"', type, "is no group: rows, columns and products of a sum");
-  refused(R"("65537x1x1")", type, "has a size beyond 65536");
-  refused(R"("8x8x8*1025")", type, "has another number of products behind * than 0 to 1024");
-  refused(R"("8x8x8*")", type, "has another number of products behind * than 0 to 1024");
-  refused(R"("8x8x8*600", "8x8x8*600")", type, "has more than 1024 products");
-  refused(R"("8x8x8 alpha=3")", type, "has another alpha than 0, 0.5, 1 or 2");
-  refused(R"("8x8x8 beta=1.5")", type, "has another beta than 0, 0.5, 1 or 2");
-  refused(R"("8x8x8 alpha=0")", type, "has an alpha of 0, which leaves nothing to compute");
-  refused(R"("8x8x8 padding=4097")", type, "has a padding that is not 0 to 4096");
-  refused(R"("8192x8192x1")", type, "has matrices of more than 67108864 elements");
-  refused(R"("0x8x8", "8x8x8*0")", type, "has only empty groups");
-  refused("", type, "has only empty groups");
-  refused(R"("8x8x8")", R"("dtype": "float16", "math": "tf32")", "tf32 is a way to compute float32");
+    refused('"' + std::string(group) + '"', type, "17x19x23");
+  refused(R"("65537x1x1")", type, "65536");
+  refused(R"("8x8x8*1025")", type, "0 to 1024");
+  refused(R"("8x8x8*")", type, "0 to 1024");
+  refused(R"("8x8x8*600", "8x8x8*600")", type, "1024 products");
+  refused(R"("8x8x8 alpha=3")", type, "alpha=3, ");
+  refused(R"("8x8x8 beta=1.5")", type, "beta=1.5, ");
+  refused(R"("8x8x8 alpha=0")", type, "alpha of 0");
+  refused(R"("8x8x8 padding=4097")", type, "0 to 4096");
+  refused(R"("8192x8192x1")", type, "67108864 elements");
+  refused(R"("0x8x8", "8x8x8*0")", type, "empty groups");
+  refused("", type, "empty groups");
+  refused(R"("8x8x8")", R"("dtype": "float16", "math": "tf32")", "\"math\"");
 }
 
 }  // namespace

@@ -65,11 +65,11 @@ TEST_F(ImageFaultsTest, TheAttentionFaultThatPyTorch211BringsIsNamed) {
   const CheckOutcome r = Known(kTorch211);
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_THAT(Said(r.record), ElementsAre("warning known-fault"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cuDNN 9.19.0 (Python package nvidia-cudnn-cu13 9.19.0.56)"),
-                                HasSubstr("attention_dq_nan; wrong; sure; take cuDNN 9.26.0 or later"),
-                                HasSubstr("NCCL 2.28.9")));
+  EXPECT_THAT(r.Detail(),
+              Mentions("cuDNN 9.19.0 (", "nvidia-cudnn-cu13 9.19.0.56)", "attention_dq_nan; wrong; sure; ",
+                       "cuDNN 9.26.0 or later", "NCCL 2.28.9"));
   EXPECT_LT(r.Detail().find("attention_dq_nan"), r.Detail().find("likely")) << "what is sure comes first";
-  EXPECT_THAT(r.Detail(), HasSubstr("nccl_one_rank_average; wrong; sure; take NCCL 2.29.7 or later"));
+  EXPECT_THAT(r.Detail(), Mentions("nccl_one_rank_average; wrong; sure; ", "NCCL 2.29.7 or later"));
 }
 
 TEST_F(ImageFaultsTest, ItIsRedWhereTheMatrixNamesAttentionAndHopper) {
@@ -99,7 +99,7 @@ TEST_F(ImageFaultsTest, EffectsOfFailOnAreRed) {
   EXPECT_THAT(Said(Known({"nvidia_nccl_cu13-2.29.2"}).record), ElementsAre("warning known-fault"));
   const CheckOutcome r = Known({"nvidia_nccl_cu13-2.29.2"}, R"({"fail_on": ["hang"]})");
   EXPECT_EQ(r.gate.exit_code, 1);
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("nccl_hang_2_29_2"), HasSubstr("take NCCL 2.29.3 or later"),
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("nccl_hang_2_29_2"), HasSubstr("install NCCL 2.29.3 or later"),
                                 HasSubstr("https://github.com/pytorch/pytorch/pull/174338")));
 }
 
@@ -128,15 +128,16 @@ TEST_F(ImageFaultsTest, WithoutRowsNothingIsJudged) {
 }
 
 TEST_F(ImageFaultsTest, ParametersThatNoRowKnowsAreRefused) {
-  EXPECT_THAT(Known({}, R"({"gpus": ["hopper"]})").gate.err, HasSubstr("no compute capability"));
-  EXPECT_THAT(Known({}, R"({"operations": ["atention"]})").gate.err, HasSubstr("did you mean \"attention\""));
+  EXPECT_THAT(Known({}, R"({"gpus": ["hopper"]})").gate.err, Mentions("\"gpus\"", "\"hopper\""));
+  EXPECT_THAT(Known({}, R"({"operations": ["atention"]})").gate.err,
+              Mentions("\"operations\"", "\"attention\"?"));
 }
 
 TEST_F(ImageFaultsTest, ABillOfMaterialsStandsInForAnImage) {
   const GateResult r = Sbom({{"torch", "2.11.0"}, {"nvidia-cudnn-cu13", "9.19.0.56"}});
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, AllOf(HasSubstr("attention_dq_nan"), HasSubstr("partial: bill of materials"),
-                           HasSubstr("not a verdict on the whole image")));
+  EXPECT_THAT(r.out, Mentions("attention_dq_nan", "partial: "));
+  EXPECT_EQ(r.report["partial_codes"], json::array({"sbom"}));
   EXPECT_THAT(r.report["not_gated_codes"].dump(), HasSubstr("files-not-in-sbom"));
   EXPECT_EQ(r.Outcome("image.known_faults[subject=sbom]"), "passed");
   EXPECT_TRUE(r.report["facts"].empty() || r.report["facts"]["sbom"].is_null())
@@ -157,8 +158,9 @@ TEST_F(ImageFaultsTest, AMatrixIsHeldToWhatABillOfMaterialsShows) {
   const json versions = r.Case("image.versions[subject=sbom]");
   EXPECT_THAT(Said(versions), ElementsAre("error package-outside-contract", "warning package-not-listed"));
   EXPECT_THAT(r.report["not_gated"].dump(),
-              AllOf(HasSubstr("not covered by a bill of materials: cudnn.version, driver.devices"),
-                    HasSubstr("runner.compute_capability"), Not(HasSubstr("image.cudnn >="))));
+              AllOf(Mentions("cudnn.version, driver.devices", "runner.compute_capability"),
+                    Not(HasSubstr("image.cudnn >="))));
+  EXPECT_THAT(r.report["not_gated_codes"].dump(), HasSubstr("\"checks-not-in-sbom\""));
   r = Sbom({{"nvidia-cudnn-cu13", "9.26.0.51"}, {"nvidia-cuda-runtime", "13.0.96"}}, team);
   EXPECT_EQ(r.exit_code, 0) << r.out;
   EXPECT_EQ(r.Outcome("image.versions[subject=sbom]"), "passed");

@@ -11,7 +11,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class DeviceCodeCheckTest : public ShippedTest {
  protected:
@@ -49,7 +48,8 @@ TEST_F(DeviceCodeCheckTest, CodeForEveryCardPassesWithATable) {
   EXPECT_EQ(table["columns"], json({"library", "package", "8.0", "9.0", "holds"}));
   EXPECT_EQ(table["rows"][0]["cells"][2], json({{"text", "SASS"}, {"state", "ok"}}));
   // The page holds it as data, and a record that is read again says the same.
-  EXPECT_THAT(gate().Read("report/report.html"), HasSubstr("\"title\":\"device code by library and card\""));
+  EXPECT_THAT(gate().Read("report/report.html"),
+              HasSubstr("\"title\":\"" + table["title"].get<std::string>()));
   const std::string report = gate().Read("report/report.json");
   EXPECT_EQ(gate().Command({"report", "report/journal.jsonl"}).exit_code, 0);
   EXPECT_EQ(gate().Read("report/report.json"), report);
@@ -68,11 +68,12 @@ TEST_F(DeviceCodeCheckTest, PtxNewerThanTheDriverIsTheImagesFault) {
   Write("liba.so", made::Library({{made::PtxEntry(80, 9, 4)}}));
   const CheckOutcome r = For(R"(["9.0"])");
   EXPECT_THAT(r.Slugs(), ElementsAre("device-code-ptx-too-new")) << r.gate.out;
-  EXPECT_THAT(r.Detail(), HasSubstr("driver 580.65.06 (runner.driver) compiles PTX up to 9.0 (CUDA 13.0)"));
+  EXPECT_THAT(r.Detail(), Mentions("PTX 80 (9.4); ", "for 9.0. ", "driver 580.65.06 (runner.driver)",
+                                   "PTX up to 9.0 (CUDA 13.0)"));
   Write("liba.so", made::Library({{made::PtxEntry(80, 9, 0)}}));
   const CheckOutcome compiled = For(R"(["9.0"])");
   EXPECT_EQ(compiled.Outcome(), "passed");
-  EXPECT_THAT(Said(compiled, "device-code-compiled-at-start"), HasSubstr("compiled for 9.0"));
+  EXPECT_THAT(Said(compiled, "device-code-compiled-at-start"), Mentions("for 9.0"));
 }
 
 TEST_F(DeviceCodeCheckTest, AListInTheMatrixSaysTheCards) {
@@ -106,8 +107,7 @@ TEST_F(DeviceCodeCheckTest, ARangeMeansTheCardsOfTheTable) {
       gate().Command({"--matrix", gate().Path("m.json"), "--plugin-dir", CUDNN_CI_STAGE_PLUGINS,
                       "--output-dir", gate().Path("report"), "--filter", "image.*"});
   EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
-  EXPECT_THAT(r.out,
-              AllOf(HasSubstr("device-code-missing-in-range"), HasSubstr("nothing that runs on 10.0,")));
+  EXPECT_THAT(r.out, AllOf(HasSubstr("device-code-missing-in-range"), HasSubstr(" on 10.0,")));
 }
 
 TEST_F(DeviceCodeCheckTest, WithoutDeviceCodeThereIsNothingToJudge) {
@@ -126,14 +126,14 @@ TEST_F(DeviceCodeCheckTest, WhatCannotBeReadOrJudgedIsSaid) {
         made::Elf(ET_DYN, EM_X86_64, {{".nv_fatbin", made::Fatbin({made::Sass(80)}).substr(0, 200)}}));
   const CheckOutcome r = For(R"(["8.0"])");
   EXPECT_EQ(r.Outcome(), "passed") << r.gate.out << r.gate.err;
-  EXPECT_THAT(Said(r, "device-code-not-judged"), HasSubstr("/libfft.so: its device code holds no kernel"));
-  EXPECT_THAT(Said(r, "device-code-unreadable"), HasSubstr("/libcut.so: a fatbin reaches behind its end"));
+  EXPECT_THAT(Said(r, "device-code-not-judged"), Mentions("/libfft.so: ", "no kernel"));
+  EXPECT_THAT(Said(r, "device-code-unreadable"), Mentions("/libcut.so: a fatbin"));
 }
 
 TEST_F(DeviceCodeCheckTest, AParameterThatNamesNoCardIsRefused) {
   const CheckOutcome r = For(R"(["sm_80"])");
   EXPECT_EQ(r.gate.exit_code, 2) << r.gate.out;
-  EXPECT_THAT(r.gate.err, HasSubstr("no compute capability"));
+  EXPECT_THAT(r.gate.err, Mentions("\"gpus\"", "\"sm_80\""));
 }
 
 }  // namespace

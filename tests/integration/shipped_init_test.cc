@@ -9,6 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -75,8 +76,7 @@ TEST_F(InitTest, WithoutADriverItsPromisesAreLeftToTheReader) {
   if (!Alone()) GTEST_SKIP() << "this machine's own driver cannot be hidden";
   ASSERT_EQ(Write().exit_code, 0);
   EXPECT_THAT(gate().Read("first.json"),
-              AllOf(HasSubstr("// no driver was found here"), HasSubstr("// no GPU was found here"),
-                    HasSubstr("\"runner\": {\n    //")));
+              AllOf(HasSubstr("// no driver "), HasSubstr("// no GPU "), HasSubstr("\"runner\": {\n    //")));
   // The static part of it needs neither.
   const GateResult run = RunIt({"--stage", "static"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
@@ -89,8 +89,7 @@ TEST_F(InitTest, AnImageWhoseCudnnIsInAnEnvironmentPromisesThat) {
   Set("VIRTUAL_ENV", gate().Path("venv"));
   const GateResult r = Write();
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out,
-              HasSubstr("no cuDNN, and cuDNN 9.19.0 in the Python environment " + gate().Path("venv")));
+  EXPECT_THAT(r.out, Mentions("no cuDNN, ", "cuDNN 9.19.0 in", gate().Path("venv")));
   EXPECT_THAT(gate().Read("first.json"),
               AllOf(HasSubstr("\"" + NameOf("venv") + "\": \"" + Python("venv") + "\""),
                     HasSubstr("\"cudnn\": \">=9.19 <9.20\""), HasSubstr("\"extends\": \"builtin:cu13\"")));
@@ -108,8 +107,8 @@ TEST_F(InitTest, AnEnvironmentWithoutARuntimeIsPromisedNone) {
   ASSERT_EQ(Write().exit_code, 0);
   const std::string text = gate().Read("first.json");
   EXPECT_THAT(
-      text, AllOf(HasSubstr(Python("venv")), HasSubstr("// \"toolkit\" is not promised"),
-                  HasSubstr("\"cudnn\": \"absent\""), HasSubstr("image.symbols"), Not(HasSubstr("extends"))));
+      text, AllOf(HasSubstr(Python("venv")), HasSubstr("// \"toolkit\" "), HasSubstr("\"cudnn\": \"absent\""),
+                  HasSubstr("image.symbols"), Not(HasSubstr("extends"))));
   for (const char* check :
        {"image.device_code", "image.jit_tools", "image.known_faults", "framework.versions"})
     EXPECT_THAT(text, HasSubstr(check)) << "static.json looks at it";
@@ -127,7 +126,7 @@ TEST_F(InitTest, AnNvrtcAloneIsNoToolkit) {
   Set("VIRTUAL_ENV", gate().Path("venv"));
   ASSERT_EQ(Write().exit_code, 0);
   EXPECT_THAT(gate().Read("first.json"),
-              AllOf(HasSubstr("// \"toolkit\" is not promised"), HasSubstr("\"cudnn\": \">=9.19 <9.20\"")));
+              AllOf(HasSubstr("// \"toolkit\" "), HasSubstr("\"cudnn\": \">=9.19 <9.20\"")));
   const GateResult run = RunIt({"--stage", "static"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
@@ -161,10 +160,10 @@ TEST_F(InitTest, ASubjectMayBeSaidAsAMatrixSaysIt) {
     EXPECT_FALSE(gate().Exists("first.json"));
     return r.err;
   };
-  EXPECT_THAT(refused("python:venv/bin/python"), HasSubstr("needs an absolute path"));
-  EXPECT_THAT(refused("python:/nowhere/bin/python"), HasSubstr("/nowhere/bin/python: no such file"));
+  EXPECT_THAT(refused("python:venv/bin/python"), Mentions("venv/bin/python", "absolute"));
+  EXPECT_THAT(refused("python:/nowhere/bin/python"), HasSubstr("/nowhere/bin/python: "));
   Set("VIRTUAL_ENV", gate().Path("venv"));
-  EXPECT_THAT(refused(NameOf("venv") + "x"), HasSubstr("did you mean '" + NameOf("venv") + "'?"));
+  EXPECT_THAT(refused(NameOf("venv") + "x"), HasSubstr(" '" + NameOf("venv") + "'?"));
   EXPECT_THAT(refused(""), HasSubstr("--subject"));
   ASSERT_EQ(Write({"--subject", "system"}).exit_code, 0);
   EXPECT_THAT(gate().Read("first.json"), Not(HasSubstr("\"subjects\"")));
@@ -181,9 +180,9 @@ TEST_F(InitTest, WhatOneSubjectLacksIsNotPromisedForAll) {
   Set("CONDA_PREFIX", gate().Path("new"));
   ASSERT_EQ(Write().exit_code, 0);
   const std::string text = gate().Read("first.json");
-  EXPECT_THAT(text, AllOf(HasSubstr("\"cudnn\": \">=9.14 <9.20\""), HasSubstr("9.14.0 and 9.19.0 were found"),
-                          HasSubstr("// \"toolkit\" is not promised: 13.0 was found by " + NameOf("new") +
-                                    " and none by " + NameOf("old")),
+  EXPECT_THAT(text, AllOf(HasSubstr("\"cudnn\": \">=9.14 <9.20\""), Mentions("9.14.0 and 9.19.0"),
+                          ContainsRegex("// \"toolkit\" .*13\\.0 .*" + NameOf("new") + " and none .*" +
+                                        NameOf("old")),
                           Not(HasSubstr("extends"))));
 }
 
@@ -191,8 +190,7 @@ TEST_F(InitTest, ACudnnOfUnknownVersionIsNotAbsent) {
   TakeCudnn();
   for (const char* part : {"graph", "ops", "cnn", "adv"}) Halve("libcudnn_" + std::string(part) + ".so.9");
   ASSERT_EQ(Write().exit_code, 0);
-  EXPECT_THAT(gate().Read("first.json"),
-              HasSubstr("// \"cudnn\" is not promised: an unknown version was found by system"));
+  EXPECT_THAT(gate().Read("first.json"), ContainsRegex("// \"cudnn\" .*unknown version.* system"));
 }
 
 TEST_F(InitTest, WithoutTheMatricesOfItsInstallationItListsTheChecks) {
@@ -213,7 +211,7 @@ TEST_F(InitTest, ReplacesNoFileAndWritesToStdout) {
   Compose();
   const GateResult shown = gate().Command({"init", "-"});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("// What this image"), Not(HasSubstr("wrote"))));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("\"schema\": \"cudnn-ci/matrix/1\""), Not(HasSubstr("wrote"))));
   const GateResult nowhere = gate().Command({"init", gate().Path("no/such/folder/m.json")});
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("no/such/folder"));

@@ -196,7 +196,7 @@ TEST_F(Kernels, ThatCannotAllBeListedAreNotGreen) {
   };
   const CheckOutcome cut = say("printf '{\"cut\": 5}\\n{\"end\": true}\\n' >> \"$answer\"", "");
   EXPECT_THAT(cut.AllSlugs(), ElementsAre("kernels-not-covered"));
-  EXPECT_EQ(cut.Detail(), "5 packages more, not looked at");
+  EXPECT_EQ(cut.Detail(), "5 more packages, not checked");
   const CheckOutcome late = say("exec sleep 60", R"("params": {"timeout_s": 1})");
   EXPECT_THAT(late.Slugs(), ElementsAre("kernels-python-unusable"));
   EXPECT_NE(late.Detail().find(" within 1 s"), std::string::npos) << late.Detail();

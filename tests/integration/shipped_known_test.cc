@@ -9,6 +9,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -59,7 +60,7 @@ TEST_F(KnownFaultsTest, AWrongConvolutionNamesItsRegressionAndTheRelease) {
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
   EXPECT_THAT(r.Detail(),
               AllOf(HasSubstr(kHalf3d), HasSubstr("https://github.com/pytorch/pytorch/issues/163539"),
-                    HasSubstr("; take cuDNN 9.15.0 or later")));
+                    HasSubstr("; install cuDNN 9.15.0 or later")));
   r = Volume("float16", "made");
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
   EXPECT_THAT(r.Detail(), Not(HasSubstr("known: "))) << "of another shape";
@@ -93,7 +94,7 @@ TEST_F(KnownFaultsTest, OfAnEngineIsSaidWhatIsKnownOfIt) {
   Set("FAKE_CUDNN_FAULT_ENGINE", "1");
   CheckOutcome r = Convolve("conv.backward_filter", auto_by_graph);
   EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
-  EXPECT_THAT(r.Detail(), HasSubstr("; known: wrong in cuDNN from 8.9.7 on, no fix known as of 20"));
+  EXPECT_THAT(r.Detail(), Mentions("; known: wrong", "cuDNN from 8.9.7", "no fix"));
   Set("FAKE_CUDNN_FAULT_ENGINE", "0");
   Set("FAKE_CUDNN_GRAPH_A", "0,1");
   r = Convolve("conv.backward_filter", auto_by_graph);
@@ -117,28 +118,28 @@ TEST_F(KnownFaultsTest, AFailureAndARefusalNameTheirs) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:0:5000");
   CheckOutcome r = Made("failure");
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("; known: fails in cuDNN 9.19.0, fixed in 9.19.1 (made-up ones; "
-                                    "https://example.org/made); take cuDNN 9.19.1 or later"));
+  EXPECT_THAT(r.Detail(), Mentions("; known: fails", "cuDNN 9.19.0, fixed in 9.19.1",
+                                   "(made-up ones; https://example.org/made); ", "cuDNN 9.19.1 or later"));
   EXPECT_THAT(Made("wrong").Detail(), Not(HasSubstr("known: "))) << "numbers are not what failed";
   Set("FAKE_CUDNN_FAULT", "");
   Set("FAKE_CUDNN_REFUSES", "2");
   r = Made("refused");
   EXPECT_EQ(r.Skip("kind"), "unsupported");
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("; known: refused in cuDNN 9.19.0, fixed in 9.19.1"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("; known: refused", "cuDNN 9.19.0, fixed in 9.19.1"));
   EXPECT_THAT(Made("failure").Skip("seen"), Not(HasSubstr("known: ")));
 }
 
 TEST_F(KnownFaultsTest, AnErrorOfTheDriverNamesItsRegression) {
   Set("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700");
   const CheckOutcome r = Made("failure", R"({"algo": ["gemm"]})");
-  EXPECT_THAT(r.Detail(), HasSubstr("; known: fails in cuDNN 9.19.0")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), Mentions("; known: fails", "cuDNN 9.19.0")) << ::testing::PrintToString(r);
 }
 
 TEST_F(KnownFaultsTest, AWriteOutsideNamesItsRegression) {
   Set("FAKE_CUDNN_FAULT", "guard:behind-y");
   CheckOutcome r = Made("overwrite");
   EXPECT_THAT(r.Slugs(), ElementsAre("out-of-bounds-write"));
-  EXPECT_THAT(r.Detail(), HasSubstr("; known: writes outside of its tensors in cuDNN 9.19.0"));
+  EXPECT_THAT(r.Detail(), Mentions("; known: writes outside", "cuDNN 9.19.0"));
   EXPECT_THAT(Made("wrong").Detail(), Not(HasSubstr("known: "))) << "its numbers are right";
   EXPECT_THAT(Made("overwrite", R"({"algo": ["fft"]})").Detail(), Not(HasSubstr("known: ")))
       << "another one ran";
@@ -148,7 +149,7 @@ TEST_F(KnownFaultsTest, TooLittleMemoryNamesItsRegression) {
   Set("FAKE_FREE_MB", "200");
   const CheckOutcome r = Made("memory", "{}");
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("; known: takes far more memory in cuDNN 9.19.0"));
+  EXPECT_THAT(r.Skip("seen"), ContainsRegex("; known: [a-z ]*memory in cuDNN 9\\.19\\.0"));
 }
 
 // It is said before: afterwards nobody is left to say it.
@@ -160,7 +161,7 @@ TEST_F(KnownFaultsTest, ACrashIsExplainedByTheNoteBeforeIt) {
   r = Made("crash");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(Said(r), ElementsAre("note known-crash", "error crashed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("known: crashes in cuDNN 9.19.0, fixed in 9.19.1"));
+  EXPECT_THAT(r.Detail(), Mentions("known: crashes", "cuDNN 9.19.0, fixed in 9.19.1"));
   EXPECT_THAT(Said(Made("crash", R"({"dtype": ["float16"]})")), ElementsAre("error crashed"));
 }
 
@@ -195,10 +196,10 @@ TEST_F(KnownRegressionTest, AReleaseThatIsKnownToBeWrongIsOneWarning) {
   const CheckOutcome r = Version("91400");
   EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
   EXPECT_THAT(Said(r), ElementsAre("warning known-regression"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("2 known of cuDNN 9.14.0 (version facts as of 20"),
-                                HasSubstr(" (wrong; take cuDNN 9.15.0 or later); "), HasSubstr("with TF32"),
+  EXPECT_THAT(r.Detail(), AllOf(Mentions("2 known", "cuDNN 9.14.0", "version facts as of", "(wrong; ",
+                                         "cuDNN 9.15.0 or later); ", "with TF32"),
                                 Not(HasSubstr("int8"))));
-  EXPECT_THAT(Attached(r), AllOf(HasSubstr("half_3d_forward: known: wrong in cuDNN 9.8.0 to 9.14.0, "),
+  EXPECT_THAT(Attached(r), AllOf(Mentions("half_3d_forward: known: wrong", "cuDNN 9.8.0 to 9.14.0, "),
                                  HasSubstr("\ntf32_3d_forward: known: wrong"),
                                  HasSubstr("\nint8_nchw: known: wrong"), Not(HasSubstr("8.9.6"))));
 }
@@ -219,7 +220,7 @@ TEST_F(KnownRegressionTest, OnlyWrongNumbersAndCrashesWarn) {
   for (const char* effect : {"failure", "refused", "slow", "memory"})
     EXPECT_THAT(Said(Beside(effect, "{}")), IsEmpty()) << effect;
   for (const char* effect : {"wrong", "overwrite", "crash"})
-    EXPECT_THAT(Beside(effect, "{}").Detail(), HasSubstr("1 known of cuDNN 9.19.0")) << effect;
+    EXPECT_THAT(Beside(effect, "{}").Detail(), Mentions("1 known", "cuDNN 9.19.0")) << effect;
 }
 
 TEST_F(KnownRegressionTest, OnlyWhatCanHappenOnTheseGpusWarns) {

@@ -8,7 +8,6 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 
 // cu13.json with every shape it names made small. What is checked is cu13.json's own.
 constexpr char kSmallShapes[] = R"({

@@ -10,7 +10,6 @@
 namespace cudnn_ci {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -68,12 +67,11 @@ TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
   CheckOutcome r = Gpus("stands");
   EXPECT_THAT(r.Slugs(), ElementsAre("gpus-link-hung")) << ::testing::PrintToString(r);
   EXPECT_EQ(r.Blame(), "runner");
-  EXPECT_THAT(r.Detail(), HasSubstr("; by default, and by sockets all is right"));
+  EXPECT_THAT(r.Detail(), Mentions("; by default", "by sockets"));
   Set("FAKE_NCCL_SOUND_BY", "");
   r = Gpus("lost_element");
   EXPECT_THAT(r.Slugs(), ElementsAre("ranks-wrong")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("; by shared_memory: rank 0: "), HasSubstr("; by sockets: rank 0: ")));
+  EXPECT_THAT(r.Detail(), Mentions("by shared_memory: rank 0: ", "by sockets: rank 0: "));
   // A rank that is wrong goes on as the others do.
   EXPECT_THAT(r.Detail(), ::testing::Not(HasSubstr("all_gather")));
 }
@@ -86,9 +84,9 @@ TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
   Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
   EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(AnyOf(HasSubstr("NVLink"), HasSubstr("GPU 0 "))));
   for (const auto& [variable, value, words] :
-       {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 16 NVLinks up, and another GPU 18"),
-        std::tuple("FAKE_FABRIC", "3,1", "which the fabric manager makes: GPU 1"),
-        std::tuple("FAKE_FABRIC_STATUS", "999,0", "which the fabric manager makes: GPU 0"),
+       {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 16 NVLinks up"),
+        std::tuple("FAKE_FABRIC", "3,1", "NVLink fabric of the fabric manager: GPU 1"),
+        std::tuple("FAKE_FABRIC_STATUS", "999,0", "NVLink fabric of the fabric manager: GPU 0"),
         std::tuple("FAKE_RECOVERY", "1,0", "GPU 0 needs a reset"),
         std::tuple("FAKE_HANDLE", "0,15", "GPU 1 is lost"),
         std::tuple("FAKE_HANDLE", "0,16", "GPU 1 needs a reset")}) {
@@ -120,7 +118,7 @@ TEST_F(NcclRanks, ARankThatIsKilledOrStoppedIsNotTheLinks) {
   EXPECT_THAT(r.Detail(), ::testing::AllOf(::testing::Not(HasSubstr("by shared_memory")),
                                            ::testing::Not(HasSubstr("known:"))));
   EXPECT_THAT(Gpus("stops").Slugs(), ElementsAre("ranks-died"));
-  EXPECT_THAT(Gpus("stands").Detail(), HasSubstr("known: hangs in NCCL 2.29.2"));
+  EXPECT_THAT(Gpus("stands").Detail(), Mentions("known: hangs", "NCCL 2.29.2"));
 }
 
 TEST_F(NcclRanks, WhereItIsNotOfferedItIsSkipped) {

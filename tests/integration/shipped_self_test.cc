@@ -88,9 +88,9 @@ TEST_F(SelfTest, SaysWhatCannotBePlantedWithoutADriver) {
        {"NOT GREEN +\\] no fault +exit 3, .*runner.driver-library-missing: libcuda.so.1",
         "OK +\\] crash .*nvrtcCompileProgram: toolkit.nvrtc errored, image.crashed, exit 1 ",
         "OK +\\] hang .*nvrtcCompileProgram .*: toolkit.nvrtc errored, image.timed-out, exit 1 ",
-        "IMPOSSIBLE +\\] wrong-number +conv.forward is not green here: blocked by driver.load",
+        "IMPOSSIBLE +\\] wrong-number +conv.forward .*driver.load",
         "OK +\\] broken-library .*: cudnn.load failed",
-        "IMPOSSIBLE +\\] missing-device +driver.devices is not green here: blocked by driver.load"})
+        "IMPOSSIBLE +\\] missing-device +driver.devices .*driver.load"})
     EXPECT_THAT(r.out, ContainsRegex(line));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 3 noticed, 0 not noticed, 2 impossible here\n"));
 }
@@ -101,7 +101,7 @@ TEST_F(SelfTest, EndsAsTheGateDoesOnAnImageThatIsBroken) {
   const GateResult r = SelfTestOf({"broken-library", "missing-device"});
   EXPECT_EQ(r.exit_code, 1) << r.out << r.err;
   EXPECT_THAT(r.out, ContainsRegex("NOT GREEN +\\] no fault +exit 1, .*image.cudnn-sublibrary-unloadable: "));
-  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] broken-library +cudnn.load is not green here: "));
+  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] broken-library +cudnn.load "));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 1 noticed, 0 not noticed, 1 impossible here\n"));
 }
 
@@ -111,7 +111,7 @@ TEST_F(SelfTest, ProvesNothingWhereNothingCanBePlanted) {
   const GateResult r = SelfTestOf({"wrong-number"});
   EXPECT_EQ(r.exit_code, 6) << r.out << r.err;
   EXPECT_THAT(r.out, ContainsRegex("\\[ OK +\\] no fault +exit 0, 4 of 4 cases passed"));
-  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] wrong-number +no case of conv.forward"));
+  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] wrong-number +no .*conv.forward"));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 0 noticed, 0 not noticed, 1 impossible here\n"));
 }
 
@@ -122,7 +122,7 @@ TEST_F(SelfTest, AFaultThatNeverStruckIsNoProof) {
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
   for (const char* fault : {"crash", "wrong-number"})
     EXPECT_THAT(r.out, ContainsRegex(std::string("NOT NOTICED +\\] ") + fault +
-                                     " .*the fault never struck, so nothing is shown: exit 0, no finding"));
+                                     " .*never struck.*: exit 0, no finding"));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 0 noticed, 2 not noticed, 0 impossible here\n"));
 }
 
@@ -131,8 +131,7 @@ TEST_F(SelfTest, AFaultThatTheGateCallsGreenIsNotNoticed) {
   ReplacePreload("libplant_marks.so");
   const GateResult r = SelfTestOf({"wrong-number"});
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
-  EXPECT_THAT(r.out, HasSubstr("the gate said exit 0, no finding, the case passed; it had to say exit 1, "
-                               "image.wrong-value, the case failed"));
+  EXPECT_THAT(r.out, ContainsRegex("exit 0, no finding, .*passed; .*exit 1, image.wrong-value, .*failed"));
 }
 
 TEST_F(SelfTest, AnotherFindingThanTheInjectedOneIsNotNoticed) {
@@ -148,8 +147,7 @@ TEST_F(SelfTest, AnotherFindingThanTheInjectedOneIsNotNoticed) {
               ":$LD_LIBRARY_PATH; export LD_LIBRARY_PATH;; esac\nexec $REAL \"$@\"");
   const GateResult r = SelfTestOf({"broken-library"});
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
-  EXPECT_THAT(r.out,
-              ContainsRegex("NOT NOTICED .*image.cudnn-sublibrary-unloadable, .*not of what was injected"));
+  EXPECT_THAT(r.out, ContainsRegex("NOT NOTICED .*image.cudnn-sublibrary-unloadable, .*injected"));
 }
 
 // Gates that lie of a spoiled run: the arguments are --matrix FILE --output-dir DIR ... --case ID.
@@ -191,12 +189,11 @@ TEST_F(SelfTest, BelievesAFinishedReportOfThisVeryRunOnly) {
 
 TEST_F(SelfTest, ARunWithoutAFaultThatCannotBeBelievedIsTheHarnessAtFault) {
   CopyTree();
-  ReplaceGate("echo nothing to say; exit 0");
+  ReplaceGate("echo forged; exit 0");
   const GateResult r = SelfTestOf({"missing-device"});
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
-  EXPECT_THAT(r.out,
-              ContainsRegex("NOT GREEN +\\] no fault +exit status 0 without a report: nothing to say"));
-  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] missing-device +no case of driver.devices"));
+  EXPECT_THAT(r.out, ContainsRegex("NOT GREEN +\\] no fault +exit status 0 .*: forged"));
+  EXPECT_THAT(r.out, ContainsRegex("IMPOSSIBLE +\\] missing-device +no .*driver.devices"));
 }
 
 TEST_F(SelfTest, RunsTheShippedPluginsAlone) {
@@ -215,7 +212,7 @@ TEST_F(SelfTest, KeepsTheReportsOfEveryRunInANewFolder) {
   EXPECT_THAT(gate().Read("kept/missing-device/console.txt"), HasSubstr("no-visible-device"));
   const GateResult again = SelfTestOf({"missing-device", "--keep", folder});
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.err, HasSubstr("--keep " + folder + " is not empty; name a new folder"));
+  EXPECT_THAT(again.err, Mentions("--keep " + folder, "not empty"));
   EXPECT_THAT(again.out, IsEmpty());
 }
 
@@ -235,8 +232,7 @@ TEST_F(SelfTest, RefusesWhatItCannotUse) {
   ReplacePreload("");
   const GateResult incomplete = SelfTestOf({});
   EXPECT_EQ(incomplete.exit_code, 2);
-  EXPECT_THAT(incomplete.err,
-              ContainsRegex("installation is incomplete: .*/libexec/cudnn-ci-plant.so is missing"));
+  EXPECT_THAT(incomplete.err, HasSubstr("/libexec/cudnn-ci-plant.so"));
 }
 
 TEST_F(SelfTest, ATreeMayLieInAFolderWithABlank) {

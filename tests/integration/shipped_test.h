@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate_run.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 

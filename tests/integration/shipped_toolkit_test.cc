@@ -166,7 +166,7 @@ TEST_F(ToolkitNvrtc, FailedCompilationIsNamed) {
   Set("FAKE_NVRTC_FAULT", "no-kernel");
   r = Check("toolkit.nvrtc");
   EXPECT_THAT(r.Slugs(), ElementsAre("nvrtc-compile-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("the PTX lacks the kernel"));
+  EXPECT_THAT(r.Detail(), Mentions("PTX", "kernel"));
 }
 
 TEST_F(ToolkitNvrtc, TruncatedFilesDoNotKill) {
@@ -210,14 +210,14 @@ TEST_F(ToolkitLaunch, ComparesEveryElement) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("nvrtc-kernel-failed"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), HasSubstr("1 of 100003 elements are wrong"));
+  EXPECT_THAT(r.Detail(), Mentions("1 of 100003"));
 }
 
 TEST_F(ToolkitLaunch, KernelThatWritesNothingDoesNotPassOnAnOldResult) {
   Set("FAKE_STALE_KERNEL", "cudnn_ci_fill");
   const CheckOutcome r = Check("toolkit.launch");
   EXPECT_THAT(r.Slugs(), ElementsAre("nvrtc-kernel-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("100003 of 100003 elements are wrong"));
+  EXPECT_THAT(r.Detail(), Mentions("100003 of 100003"));
 }
 
 TEST_F(ToolkitLaunch, CompilesInsteadOfAskingTheCache) {
@@ -350,7 +350,7 @@ TEST_F(ToolkitGemm, OneThatIsBrokenIsNotAbsent) {
   Take("cublas_other", "libcublasLt.so.13");
   const CheckOutcome r = Check("toolkit.gemm");
   EXPECT_THAT(r.Slugs(), ElementsAre("cublas-unusable"));
-  EXPECT_THAT(r.Detail(), HasSubstr("libcublasLt.so.13 has no symbol cublasLtGetVersion"));
+  EXPECT_THAT(r.Detail(), Mentions("libcublasLt.so.13", "symbol cublasLtGetVersion"));
 }
 
 TEST_F(ToolkitGemm, OfThePromisedMajorIsAsked) {

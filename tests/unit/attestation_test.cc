@@ -50,10 +50,10 @@ TEST(Attestation, APassIsStated) {
 TEST(Attestation, TheDriversVersionIsStatedWithWhatTellsIt) {
   RunBuilder b = OfImage();
   b.Pass("conv.a");
-  b.run.facts["system"]["driver.version.source"] = "NVML, which nothing here shows to be the host's";
+  b.run.facts["system"]["driver.version.source"] = "NVML, which may not be the host's";
   const nlohmann::json gate = Stated(b)["predicate"]["urn:cudnn-ci:gate:1"];
   EXPECT_EQ(gate["driver"], "580.65.06");
-  EXPECT_EQ(gate["driver_from"], "NVML, which nothing here shows to be the host's");
+  EXPECT_EQ(gate["driver_from"], "NVML, which may not be the host's");
 }
 
 TEST(Attestation, AFaultOfTheImageIsStatedWithItsCause) {

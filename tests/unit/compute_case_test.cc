@@ -9,6 +9,7 @@
 
 #include "common/numeric/encode.h"
 #include "common/numeric/random_data.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 namespace {
@@ -224,12 +225,11 @@ TEST(ComputeCase, NamesTheOutputThatIsWrong) {
     const Record r = RunWith([output](const VariantPack& pack, int) {
       Store(OperandsOfTest().outputs[output].type, 100, Output(pack, output));
     });
-    EXPECT_THAT(
-        r.findings,
-        ElementsAre(Pair(
-            "wrong",
-            testing::AllOf(StartsWith(output == 0 ? "sum: 1 of 40 elements" : "product: 1 of 40 elements"),
-                           HasSubstr("first at 0: expected"), HasSubstr("another is right")))));
+    EXPECT_THAT(r.findings,
+                ElementsAre(Pair(
+                    "wrong", testing::AllOf(StartsWith(output == 0 ? "sum: 1 of 40 elements"
+                                                                   : "product: 1 of 40 elements"),
+                                            HasSubstr("first at 0: expected"), HasSubstr("; another is ")))));
     EXPECT_EQ(r.held, 0);
   }
 }
@@ -248,8 +248,7 @@ TEST(ComputeCase, NamesTheOutputThatWasNotWritten) {
     const std::uint32_t word = 0xFFFEFFFEu;
     std::memcpy(Output(pack, 1) + 76, &word, 4);
   });
-  EXPECT_THAT(r.findings,
-              ElementsAre(Pair("unwritten", StartsWith("product: 2 of 40 elements were never written"))));
+  EXPECT_THAT(r.findings, ElementsAre(Pair("unwritten", StartsWith("product: 2 of 40 elements"))));
 }
 
 TEST(ComputeCase, LooksAtEveryInputAndEveryGuard) {
@@ -258,13 +257,14 @@ TEST(ComputeCase, LooksAtEveryInputAndEveryGuard) {
     const Record r = RunWith([i, &inputs](const VariantPack& pack, int) {
       static_cast<unsigned char*>(const_cast<void*>(pack.inputs[i]))[inputs[i].Bytes() - 1] ^= 1;
     });
-    EXPECT_THAT(r.findings, ElementsAre(Pair("input", StartsWith(inputs[i].name + " differs from byte " +
-                                                                 std::to_string(inputs[i].Bytes() - 1)))));
+    EXPECT_THAT(r.findings,
+                ElementsAre(Pair("input",
+                                 Mentions(inputs[i].name, "byte " + std::to_string(inputs[i].Bytes() - 1)))));
   }
   for (const Operand& output : OperandsOfTest().outputs) {
     const std::size_t place = output.name == "sum" ? 0 : 1;
     const Record r = RunWith([&](const VariantPack& pack, int) { Output(pack, place)[output.Bytes()] ^= 1; });
-    EXPECT_THAT(r.findings, ElementsAre(Pair("outside", HasSubstr("behind the end of " + output.name))));
+    EXPECT_THAT(r.findings, ElementsAre(Pair("outside", Mentions("after", "end of " + output.name))));
   }
 }
 
@@ -287,14 +287,13 @@ TEST(ComputeCase, NamesTheOutputThatARepeatedRunLeaves) {
   });
   EXPECT_THAT(
       r.findings,
-      ElementsAre(Pair("unwritten", testing::AllOf(StartsWith("product: 1 of 40"), HasSubstr("run again")))));
+      ElementsAre(Pair("unwritten", testing::AllOf(StartsWith("product: 1 of 40"), HasSubstr("repeated")))));
 }
 
 TEST(ComputeCase, ReportsWhatIsImpreciseOnRandomData) {
   TestProblem problem(nullptr);
   problem.wrong_on_random_ = "sum: off";
-  EXPECT_THAT(RunCase(&problem).findings,
-              ElementsAre(Pair("imprecise", StartsWith("on random data sum: off"))));
+  EXPECT_THAT(RunCase(&problem).findings, ElementsAre(Pair("imprecise", Mentions("random", "sum: off"))));
 }
 
 TEST(ComputeCase, WhatCannotBeDecidedIsNoPass) {
@@ -310,8 +309,7 @@ TEST(ComputeCase, ASweepRunsEveryCandidateAndTellsEach) {
   problem.request_.sweep = true;
   const Record r = RunCase(&problem);
   EXPECT_THAT(r.steps, ElementsAre("workspace query", "one", "another"));
-  EXPECT_THAT(r.attached,
-              testing::AllOf(HasSubstr("one: wrong"), HasSubstr("another: passed, error 0 of 0")));
+  EXPECT_THAT(r.attached, testing::AllOf(HasSubstr("one: wrong"), HasSubstr("another: passed, ")));
   EXPECT_THAT(r.findings, ElementsAre(Pair("wrong", StartsWith("product: 1 of 40"))));
 }
 

@@ -57,14 +57,14 @@ SecondOpinion Of(Named suspect, std::vector<std::vector<unsigned char>> suspects
 TEST(SecondOpinionOfCompute, TheSameBitsAndAnotherAlgorithmRightIsTheImages) {
   const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported", "b", "c"}, "c");
   EXPECT_STREQ(Finding(r), kFindings.wrong);
-  EXPECT_EQ(TextOf(r), "2 of 2 repetitions gave the same bits; c is right; wrong as well: b");
+  EXPECT_EQ(TextOf(r), "2 of 2 repetitions gave the same bits; c is right; also wrong: b");
 }
 
 TEST(SecondOpinionOfCompute, TheSameBitsAndNoneRightIsNobodys) {
   EXPECT_STREQ(Finding(Of(Named("a"), {kWrong, kWrong}, {"b"}, "")), kFindings.unexplained);
   const SecondOpinion alone = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported"}, "a");
   EXPECT_STREQ(Finding(alone), kFindings.unexplained) << "an algorithm is no witness for itself";
-  EXPECT_THAT(TextOf(alone), HasSubstr("no other algorithm could be judged"));
+  EXPECT_THAT(TextOf(alone), testing::Not(HasSubstr("wrong: ")));
 }
 
 TEST(SecondOpinionOfCompute, OtherBitsAreTheGpusWhereTheSameArePromised) {
@@ -80,7 +80,7 @@ TEST(SecondOpinionOfCompute, AnEngineIsOneAlgorithmByWhicheverListItCame) {
       Of(Named("engine 17"), {kWrong, kWrong}, {"heuristics A 0, engine 17", "fallback 1, engine 1"},
          "heuristics A 0, engine 17");
   EXPECT_STREQ(Finding(r), kFindings.unexplained);
-  EXPECT_THAT(TextOf(r), HasSubstr("wrong as well: fallback 1, engine 1"));
+  EXPECT_THAT(TextOf(r), HasSubstr("wrong: fallback 1, engine 1"));
 }
 
 // By whichever name: the frontend of cuDNN writes eng2_k24=28.
@@ -104,7 +104,7 @@ TEST(SecondOpinionOfCompute, FourOthersThatAreWrongAreEnough) {
 TEST(SecondOpinionOfCompute, WhatFailsIsToldAndChangesNothing) {
   const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"broken", "b"}, "b");
   EXPECT_STREQ(Finding(r), kFindings.unexplained);
-  EXPECT_THAT(TextOf(r), HasSubstr("; then broken: the context is gone"));
+  EXPECT_THAT(TextOf(r), HasSubstr("; then broken: "));
 }
 
 // What a case says of six wrong results, each repeated with these bits, beside another that is right or not.
@@ -131,7 +131,7 @@ TEST(SecondOpinionOfCompute, OfACaseThreeAreAskedAboutAndTheRestIsNotTakenForThe
   const auto right = OfCase(kWrong, true, &runs);
   EXPECT_EQ(runs, 9);
   EXPECT_EQ(right[2].text, "2 of 2 repetitions gave the same bits; b is right");
-  EXPECT_EQ(right[3].text, "not repeated; of the last one that was: " + right[2].text);
+  EXPECT_EQ(right[3].text, "not repeated; the last one that was repeated: " + right[2].text);
   EXPECT_STREQ(right[3].finding, kFindings.wrong);
   EXPECT_STREQ(OfCase(kWrong, false, &runs)[5].finding, kFindings.unexplained);
   const auto changed = OfCase(kOther, true, &runs);

@@ -15,11 +15,12 @@
 #include "conv/bounds.h"
 #include "conv_output.h"
 #include "conv_shapes.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 namespace {
 
-using testing::HasSubstr;
+using testing::ContainsRegex;
 using Rounding = std::function<double(double)>;
 
 constexpr Layout kLayouts[] = {Layout::kNchw, Layout::kNhwc};
@@ -167,7 +168,7 @@ TEST_P(NormalShortTest, IsSeen) {
   const auto& [operation, c] = GetParam();
   const Problem problem = {operation, Shape({3, 40, 5, 6}, {30, 40, 3, 3}, {1})};
   for (const Layout layout : kLayouts)
-    EXPECT_THAT(Judged(problem, c, layout), HasSubstr("are off by more than rounding explains"));
+    EXPECT_THAT(Judged(problem, c, layout), ContainsRegex("^[1-9][0-9]* of [0-9]+ [^;]*; first "));
 }
 
 const Case kHealthy[] = {
@@ -238,11 +239,9 @@ TEST(NormalTest, AnElementThatIsOffOrNoNumberIsFoundAnywhere) {
       for (const double wrong :
            {exact + 1e-2, exact - 1e-2, std::nan(""), std::numeric_limits<double>::infinity()}) {
         result.Set(index, wrong);
-        EXPECT_THAT(sample.Judge(bound, result.bytes()),
-                    HasSubstr("1 of " + std::to_string(problem.Y().Count()) +
-                              " elements that were looked at are "
-                              "off by more than rounding explains; first " +
-                              problem.Place(index)));
+        EXPECT_THAT(
+            sample.Judge(bound, result.bytes()),
+            Mentions("1 of " + std::to_string(problem.Y().Count()), "; first " + problem.Place(index)));
       }
       result.Set(index, result.Sum(index, right));
     }

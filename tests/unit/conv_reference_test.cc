@@ -411,20 +411,20 @@ TEST(ShapeTest, RefusesWhatMakesNoSenseAndNamesTheField) {
   };
   const List one = {1};
   refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1},
-          "w reaches over 7 elements of an axis whose padded input has 6");
+          "w covers 7 elements of an axis, but the padded input has 6");
   refused({{1, 3, 4, 4}, {8, 3, 3, 1}, {0}, one, {2}, 1},
-          "w reaches over 5 elements of an axis whose padded input has 4");
+          "w covers 5 elements of an axis, but the padded input has 4");
   refused({{1, 3, 4, 4}, {8, 4, 3, 3}, one, one, one, 1}, "w must have c/groups = 3");
-  refused({{1, 4, 4, 4}, {7, 2, 3, 3}, one, one, one, 2}, "w has k=7, no multiple of 2");
-  refused({{1, 5, 4, 4}, {8, 2, 3, 3}, one, one, one, 2}, "x has c=5, no multiple of 2");
-  refused({{1, 3}, {8, 3}, {0}, one, one, 1}, "x needs n, c and one to three sizes, has 2 values");
+  refused({{1, 4, 4, 4}, {7, 2, 3, 3}, one, one, one, 2}, "w has k=7, not a multiple of 2");
+  refused({{1, 5, 4, 4}, {8, 2, 3, 3}, one, one, one, 2}, "x has c=5, not a multiple of 2");
+  refused({{1, 3}, {8, 3}, {0}, one, one, 1}, "x needs n, c and one to three sizes, but has 2 values");
   refused({{1, 3, 4, 4}, {8, 3, 3}, {0}, one, one, 1}, "w needs as many values as x");
   refused({{1, 3, 4, 4}, {8, 3, 3, 3}, {1, 1, 1}, one, one, 1}, "pad needs one value, or one for each size");
   refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {1, 1, 1}},
           "pad_after needs one value, or one for each");
   refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {-1}}, "pad_after needs values from 0 to");
   refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1, {0}},
-          "w reaches over 7 elements of an axis whose padded input has 5");
+          "w covers 7 elements of an axis, but the padded input has 5");
   refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, {1, 1, 1}, one, 1},
           "stride needs one value, or one for each size");
   refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, {}, 1}, "dilation needs one value, or one for each size");
@@ -447,7 +447,7 @@ TEST(ShapeTest, RefusesMoreElementsThanDescriptorsCount) {
   const List one = {1}, none = {0};
   const std::int64_t half = std::int64_t{1} << 30;
   EXPECT_THAT(ProblemsOf({{2, half, 1, 1}, {1, 1, 1, 1}, none, one, one, half}),
-              testing::Contains("w has k=1, no multiple of 1073741824, the number of groups"));
+              testing::Contains("w has k=1, not a multiple of 1073741824, the number of groups"));
   EXPECT_THAT(ProblemsOf({{1, 1, half, 2}, {1, 1, 1, 1}, none, {half, 2}, one, 1}),
               testing::ElementsAre("x gives x 2^31 elements or more",
                                    "pad gives the padded x 2^31 elements or more"));

@@ -73,7 +73,7 @@ TEST_F(FarResults, EveryOneIsCompared) {
   Put(shape_.OutputCount() - 1, 64);
   EXPECT_EQ(Wrong(), "1 of 294912 results are wrong, first (n=36863,k=7): expected 128, got 64");
   results_.assign(results_.size(), 0xFF);
-  EXPECT_THAT(Wrong(), ::testing::HasSubstr("294912 of 294912 results are wrong")) << "as they were before";
+  EXPECT_THAT(Wrong(), ::testing::StartsWith("294912 of 294912 ")) << "as they were before";
 }
 
 TEST(WordOfTest, HoldsTheValueInEachElement) {

@@ -133,7 +133,7 @@ TEST_F(CopiesTest, HeadersOfAnotherVersionAreNamed) {
   fs::create_directories(root_ + "/cuda/lib64");
   EXPECT_EQ(HeaderDifference(root_ + "/cuda/lib64", "9.19.0"), "") << "no headers are no difference";
   const std::string header = Write("cuda/include/cudnn_version.h", text);
-  EXPECT_EQ(HeaderDifference(root_ + "/cuda/lib64", "9.19.0"), header + " is of 8.9.7");
+  EXPECT_EQ(HeaderDifference(root_ + "/cuda/lib64", "9.19.0"), header + " has version 8.9.7");
   EXPECT_EQ(HeaderDifference(root_ + "/cuda/lib64", "8.9.7"), "");
   Write("cuda/include/cudnn_version_v9.h",
         "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 19\n#define CUDNN_PATCHLEVEL 0\n");

@@ -13,6 +13,7 @@
 #include "common/numeric/repeat.h"
 #include "common/session.h"
 #include "fault_table.h"
+#include "mentions.h"
 #include "positions.h"
 
 namespace cudnn_ci {
@@ -56,8 +57,8 @@ void DeviceBuffersTest::ExpectFound(const std::vector<BufferSpec>& specs, std::s
         before ? *(Bytes(buffer) - 1 - distance) : Bytes(buffer)[specs[buffer].bytes + distance];
     byte ^= static_cast<unsigned char>(1 + random_() % 255);
     ASSERT_THAT(buffers_.TouchedGuards(), HasSubstr("1 bytes written")) << buffer << before << distance;
-    ASSERT_THAT(buffers_.TouchedGuards(),
-                HasSubstr((before ? "before the start of " : "behind the end of ") + specs[buffer].name));
+    ASSERT_THAT(buffers_.TouchedGuards(), Mentions(before ? "before" : "after",
+                                                   (before ? "start of " : "end of ") + specs[buffer].name));
     ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
     ASSERT_EQ(buffers_.TouchedGuards(), "");
   }
@@ -110,8 +111,8 @@ TEST_F(DeviceBuffersTest, FillsAgainWhatIsNeitherInputNorGuard) {
   buffers_.FillAgain(3, word);
   for (std::size_t i = 0; i < 333; ++i) ASSERT_EQ(Bytes(2)[i], i % 4 + 1) << "to its last byte, " << i;
   EXPECT_EQ(std::count(Bytes(3), Bytes(3) + 100, kNanByte), 100);
-  EXPECT_THAT(buffers_.TouchedGuards(), testing::AllOf(HasSubstr("the first 0 bytes behind the end of y"),
-                                                       HasSubstr("the last 1 bytes before the start of y")));
+  EXPECT_THAT(buffers_.TouchedGuards(),
+              Mentions("0 bytes after", "end of y", "1 bytes before", "start of y"));
   buffers_.Download(0, back.data());
   EXPECT_EQ(back, x);
 }

@@ -12,12 +12,14 @@
 #include "fatbin_maker.h"
 #include "image/device_code/device_code_cover.h"
 #include "image/device_code/ptx_text.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 DeviceCode Read(const std::string& bytes, const std::string& name = "libx.so") {
   return ReadDeviceCode(ByteSource(bytes), name);
@@ -138,17 +140,17 @@ TEST(DeviceCode, DamageIsSaid) {
   EXPECT_THAT(problem(fatbin), IsEmpty());
   EXPECT_THAT(problem(fatbin + std::string(600, '\0') + fatbin), IsEmpty());  // padding
   EXPECT_THAT(problem(fatbin + std::string(100000, '\0') + fatbin), HasSubstr("between"));
-  EXPECT_THAT(problem(fatbin.substr(0, 100)), HasSubstr("reaches behind its end"));
-  EXPECT_THAT(problem(fatbin + "garbage that is none"), HasSubstr("between its fatbins"));
+  EXPECT_THAT(problem(fatbin.substr(0, 100)), Mentions("a fatbin", "past"));
+  EXPECT_THAT(problem(fatbin + "garbage that is none"), HasSubstr("between"));
   std::string version = fatbin;
   version[4] = 2;
-  EXPECT_THAT(problem(version), HasSubstr("version that is not known"));
+  EXPECT_THAT(problem(version), HasSubstr("version"));
   std::string entry = fatbin;
   entry[16 + 4] = 8;  // the header of the entry is too short
-  EXPECT_THAT(problem(entry), HasSubstr("entry of a fatbin reaches"));
+  EXPECT_THAT(problem(entry), Mentions("an entry", "past"));
   std::string size = fatbin;
   size[16 + 8 + 7] = '\x7f';  // 2^62 bytes and more
-  EXPECT_THAT(problem(size), HasSubstr("entry of a fatbin reaches"));
+  EXPECT_THAT(problem(size), Mentions("an entry", "past"));
   EXPECT_THAT(Read(whole.substr(0, whole.size() - 10)).problem, HasSubstr("section headers"));
 }
 
@@ -158,7 +160,7 @@ TEST(DeviceCode, WithoutSectionHeadersItIsSaid) {
   memcpy(&header, library.data(), sizeof header);
   header.e_shoff = 0, header.e_shnum = 0;
   library.replace(0, sizeof header, made::Bytes(header));
-  EXPECT_THAT(Read(library).problem, HasSubstr("no section headers"));
+  EXPECT_THAT(Read(library).problem, HasSubstr("section headers"));
 }
 
 TEST(DeviceCode, OtherFilesHoldNone) {
@@ -176,7 +178,7 @@ TEST(DeviceCode, AFifoIsNotWaitedFor) {
   char pattern[] = "/tmp/cudnn-ci-device-code-XXXXXX";
   const std::string folder = mkdtemp(pattern);
   ASSERT_EQ(mkfifo((folder + "/libx.so").c_str(), 0600), 0);
-  EXPECT_THAT(ReadDeviceCode(folder + "/libx.so").problem, HasSubstr("cannot be read"));
+  EXPECT_THAT(ReadDeviceCode(folder + "/libx.so").problem, Not(IsEmpty()));
   std::ofstream(folder + "/liby.so", std::ios::binary) << made::Library({{made::Sass(86)}});
   EXPECT_EQ(Describe(ReadDeviceCode(folder + "/liby.so").code), "SASS 86");
   unlink((folder + "/libx.so").c_str());

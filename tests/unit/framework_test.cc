@@ -9,6 +9,7 @@
 #include "framework/answer.h"
 #include "framework/problem.h"
 #include "framework/rules.h"
+#include "mentions.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -109,11 +110,11 @@ TEST(FrameworkAnswer, OfACrashIsReadAsFarAsItGoes) {
 TEST(FrameworkAnswer, OfAnyOtherFormIsAProblemAndHarmless) {
   for (const std::string line : {"nonsense", "[1]", "{}", "{\"a\": 1}", "{\"end\": true, \"step\": \"x\"}",
                                  "", "7", "{\"step\": \"\xff\"}", "{\"step\": \"\\ud800\"}"})
-    EXPECT_THAT(ParseAnswer(line + "\n").problem, HasSubstr("no answer")) << line;
+    EXPECT_THAT(ParseAnswer(line + "\n").problem, HasSubstr("a line")) << line;
   EXPECT_THAT(ParseAnswer(std::string(5 << 20, '\n')).problem, HasSubstr("more than"));
   EXPECT_THAT(ParseAnswer(R"({"log": )" + std::string(100, '[') + std::string(100, ']') + "}\n").problem,
-              HasSubstr("no answer"));
-  EXPECT_THAT(ParseAnswer(std::string(1 << 19, '[') + "\n").problem, HasSubstr("no answer"));
+              HasSubstr("a line"));
+  EXPECT_THAT(ParseAnswer(std::string(1 << 19, '[') + "\n").problem, HasSubstr("a line"));
   // Values of other types than the script's.
   for (const std::string value :
        {"null", "7", "-1", "1e300", "\"x\"", "[]", "[[[]]]", "{}", "{\"arrays\": {\"y\": 7}}",
@@ -138,8 +139,8 @@ TEST(FrameworkRules, ACudnnMustBeOfTheSameMajorAndNoLowerMinor) {
   EXPECT_EQ(WhyCudnnUnfit(torch, "9.10.2", "9.19.0.56"), "");
   EXPECT_EQ(WhyCudnnUnfit(torch, "9.10.2", "9.9.0"), "cuDNN 9.9.0 is older");
   EXPECT_EQ(WhyCudnnUnfit(torch, "9", "9.1.0"), "");
-  EXPECT_EQ(WhyCudnnUnfit(torch, "9", "8.9.7"), "cuDNN 8.9.7 is of another major");
-  EXPECT_EQ(WhyCudnnUnfit(torch, "9.3", "10.0.0"), "cuDNN 10.0.0 is of another major");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9", "8.9.7"), "cuDNN 8.9.7 has another major version");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.3", "10.0.0"), "cuDNN 10.0.0 has another major version");
   EXPECT_EQ(WhyCudnnUnfit(torch, "", "9.1.0"), "");
   EXPECT_EQ(WhyCudnnUnfit(torch, "9.1.0", ""), "");
   EXPECT_THAT(WhyCudnnUnfit(jax, "9.8.0", "9.10.0"), HasSubstr("JAX refuses it"));
@@ -196,7 +197,7 @@ TEST(FrameworkRules, PackagesThatShareAFolderReplaceEachOther) {
   EXPECT_EQ(WhyPackagesUnfit(12, {cu12, cu13}), "");
   EXPECT_THAT(WhyPackagesUnfit(13, {cu12}), HasSubstr("nvidia-cudnn-cu13 is not"));
   EXPECT_THAT(WhyPackagesUnfit(13, {cu12, cu13}),
-              HasSubstr("cu12 9.10.2.21 has replaced the libraries of nvidia-cudnn-cu13"));
+              Mentions("nvidia-cudnn-cu12 9.10.2.21 has replaced ", " of nvidia-cudnn-cu13 9.19.0.56"));
   // Damaged by something else.
   EXPECT_EQ(WhyPackagesUnfit(13, {cu13}), "");
 }
@@ -237,7 +238,7 @@ TEST(FrameworkRules, EveryElementCounts) {
   EXPECT_EQ(Difference({"m", {{"y", {1, 2.5, 4}}}, ""}, expected),
             "y[1] is 2.5, expected 2; 2 of 3 elements differ");
   EXPECT_EQ(Difference({"m", {{"y", {1, 2}}}, ""}, expected), "y has 2 elements, expected 3");
-  EXPECT_EQ(Difference({"m", {{"z", {1, 2}}}, ""}, expected), "z was not asked for");
+  EXPECT_EQ(Difference({"m", {{"z", {1, 2}}}, ""}, expected), "z was not requested");
   right.not_a_number = "y[0] is nan";
   EXPECT_EQ(Difference(right, expected), "y[0] is nan");
 }

@@ -63,12 +63,12 @@ TEST(KnowledgeRules, LibrariesHaveTheirPackagesAndFunctions) {
   EXPECT_THAT(rules.openers, ::testing::Contains("load_op_library"));
   EXPECT_EQ(rules.machines.at("cu"), MachineKind::kCuda);
   EXPECT_EQ(rules.machines.at("rocm"), MachineKind::kOther);
-  EXPECT_EQ(rules.PackageFor("libcublasLt.so.13"), "nvidia-cublas or, of CUDA 12, nvidia-cublas-cu12");
+  EXPECT_EQ(rules.PackageFor("libcublasLt.so.13"), "nvidia-cublas or, for CUDA 12, nvidia-cublas-cu12");
   EXPECT_EQ(rules.PackageFor("libcudnn_ops.so.9"),
             "nvidia-cudnn-cu11 9.* or nvidia-cudnn-cu12 9.* or nvidia-cudnn-cu13 9.*");
   EXPECT_EQ(rules.PackageFor("libcudnn.so.8"), "nvidia-cudnn-cu11 8.* or nvidia-cudnn-cu12 8.*");
   EXPECT_EQ(rules.PackageFor("libcusparse.so.11"), "nvidia-cusparse-cu11");
-  EXPECT_EQ(rules.PackageFor("libcurand.so.*"), "nvidia-curand or, of CUDA 12, nvidia-curand-cu12");
+  EXPECT_EQ(rules.PackageFor("libcurand.so.*"), "nvidia-curand or, for CUDA 12, nvidia-curand-cu12");
   EXPECT_EQ(rules.PackageFor("libcusparse.so.9"), "");
   EXPECT_EQ(rules.PackageFor("libcudnn_ops_infer.so.8"), "");
   EXPECT_EQ(rules.GpuLibraryOf("libcuda.so.1"), nullptr);

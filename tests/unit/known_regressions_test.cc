@@ -58,7 +58,7 @@ TEST(KnownRegressionsTest, AreNamedWithReleasesSourceAndRemedy) {
                                   {".source", "words"},
                                   {".confidence", "sure"}}}),
             "known: wrong in cuDNN 9.8.0 to 9.14.0, fixed in 9.15.0 (volumes; https://example.org; likely); "
-            "take cuDNN 9.15.0 or later\n"
+            "install cuDNN 9.15.0 or later\n"
             "known: crashes in cuDNN from 9.9.0 on, no fix known as of 2026-11-20 (lines; words)\n");
   const auto releases = [](const std::string& first, const std::string& last, const std::string& fixed) {
     KnownRegression row;
@@ -80,7 +80,7 @@ TEST(KnownRegressionsTest, AreThoseOfTheLibrary) {
   EXPECT_TRUE(KnownRegressionsOf("12.8.4", entry, Within).empty()) << "cuDNN's";
   const std::vector<KnownRegression> rows = KnownRegressionsOf("12.8.4", entry, Within, kCublas);
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].Remedy(), "take cuBLAS 12.9.2 or later");
+  EXPECT_EQ(rows[0].Remedy(), "install cuBLAS 12.9.2 or later");
   EXPECT_EQ(rows[0].hits, (Predicates{{"operation", {"matmul"}}}));
 }
 

@@ -138,15 +138,16 @@ TEST(NodeWords, WhoDoesNotFitIsTold) {
     other.*member = value;
     return Misfit({own, there}, other);
   };
-  EXPECT_EQ(with(&NodeHello::tasks, 4), "task 1 on b is one of 4 with 8 GPUs, and task 0 on a one of 3");
+  EXPECT_EQ(with(&NodeHello::tasks, 4),
+            "task 1 on b is one of 4 tasks and has 8 GPUs, but task 0 on a is one of 3");
   EXPECT_NE(with(&NodeHello::gpus, 0), "");
   EXPECT_NE(with(&NodeHello::task, 0), "");
   EXPECT_NE(with(&NodeHello::task, 3), "");
   EXPECT_EQ(with(&NodeHello::about, "x"), "task 1 on b is at another case: x; task 0 on a is at case");
-  EXPECT_EQ(with(&NodeHello::task, 2), "task 2 on b is there twice, as task 2 on c too");
+  EXPECT_EQ(with(&NodeHello::task, 2), "task 2 on b joined twice, also as task 2 on c");
   EXPECT_EQ(with(&NodeHello::devices, "GPU-2,GPU-3"), "task 2 on c and task 1 on b both use GPU-3");
   EXPECT_EQ(with(&NodeHello::gpus, 112), "");
-  EXPECT_EQ(with(&NodeHello::gpus, 113), "task 1 on b makes it 129 ranks, more than 128");
+  EXPECT_EQ(with(&NodeHello::gpus, 113), "with task 1 on b there are 129 ranks, more than 128");
 }
 
 // https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md

@@ -23,10 +23,12 @@
 #include "common/promise.h"
 #include "dotted_versions.h"
 #include "image/elf/elf_file.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ScratchTest : public ::testing::Test {
@@ -62,8 +64,8 @@ TEST_F(ElfFileTest, CutFileIsNamedWithBothSizes) {
   const ElfFile cut(Write("cut.so", whole.substr(0, whole.size() / 2)));
   EXPECT_TRUE(cut.truncated());
   EXPECT_FALSE(cut.loadable());
-  EXPECT_THAT(cut.error(), HasSubstr(std::to_string(whole.size() / 2) + " bytes, its headers need " +
-                                     std::to_string(cut.required_size())));
+  EXPECT_THAT(cut.error(),
+              Mentions(std::to_string(whole.size() / 2) + " bytes, ", std::to_string(cut.required_size())));
 }
 
 TEST_F(ElfFileTest, TextAndEmptyFilesAreNotElf) {
@@ -104,15 +106,15 @@ TEST_F(ElfFileTest, SaysWhereItsLibrariesAreLookedFor) {
 
 TEST_F(ElfFileTest, EachWayToBeUselessHasItsOwnWords) {
   std::string bytes = ReadAll("/proc/self/exe");
-  EXPECT_THAT(ElfFile(Write("empty.so", "")).error(), HasSubstr("empty.so is empty (0 bytes)"));
+  EXPECT_THAT(ElfFile(Write("empty.so", "")).error(), Mentions("empty.so", "0 bytes"));
   EXPECT_THAT(ElfFile(Write("lfs.so", "version https://git-lfs.github.com/spec/v1\n")).error(),
-              HasSubstr("is a git-lfs pointer"));
+              Mentions("lfs.so", "git-lfs"));
   EXPECT_THAT(ElfFile(Write("text.so", std::string(99, 'x'))).error(),
-              HasSubstr("(99 bytes) is not an ELF file"));
+              Mentions("text.so", "99 bytes", "ELF"));
   std::filesystem::create_symlink("gone", directory_ + "/dangling.so");
-  EXPECT_THAT(ElfFile(directory_ + "/dangling.so").error(),
-              HasSubstr("is a link to gone, which does not exist"));
-  EXPECT_THAT(ElfFile(directory_ + "/none.so").error(), HasSubstr("none.so: No such file or directory"));
+  EXPECT_THAT(ElfFile(directory_ + "/dangling.so").error(), Mentions("dangling.so", "link to gone"));
+  EXPECT_THAT(ElfFile(directory_ + "/none.so").error(),
+              Mentions("none.so: " + std::string(strerror(ENOENT))));
   bytes[EI_CLASS] = ELFCLASS32;
   EXPECT_THAT(ElfFile(Write("small.so", bytes)).error(), HasSubstr("is a 32-bit library"));
 }
@@ -164,7 +166,7 @@ TEST_F(LoaderPathTest, SaysWhatItPassesOver) {
   std::vector<std::string> passed_over;
   EXPECT_NE(ResolveLibrary("libm.so.6", {}, &passed_over), "");
   ASSERT_FALSE(passed_over.empty());
-  EXPECT_THAT(passed_over.front(), HasSubstr("libm.so.6 is a link to "));
+  EXPECT_THAT(passed_over.front(), Mentions(directory_ + "/libm.so.6", "link"));
 }
 
 TEST_F(LoaderPathTest, MappedLibrariesAreThoseOfThisProcess) {
@@ -289,7 +291,7 @@ TEST_F(LoaderPathTest, ABindingSaysInTheLoadersWordsWhatItCannotLoad) {
   CudnnApi cudnn;
   const std::string path = Write("libcudnn.so.9", "no library");
   EXPECT_FALSE(cudnn.LoadFile(path));
-  EXPECT_THAT(cudnn.error(), HasSubstr(path + ": file too short"));
+  EXPECT_THAT(cudnn.error(), Mentions(path + ": "));
 }
 
 TEST(DriverFiles, ModuleVersionIsReadFromBothKindsOfModule) {

@@ -165,7 +165,7 @@ TEST_F(SymbolsRemediesTest, ALineNamesThePackageThatBringsTheNumber) {
   EXPECT_EQ(lacking("libcusparse.so.11").line, pip + "nvidia-cusparse-cu11");
   // Nobody has brought such a number.
   EXPECT_EQ(lacking("libcusparse.so.9").line, "");
-  EXPECT_THAT(lacking("libcusparse.so.9").detail, Not(HasSubstr("brings it")));
+  EXPECT_THAT(lacking("libcusparse.so.9").detail, Not(HasSubstr("contains it")));
   // CUDA 13 has none.
   EXPECT_EQ(lacking("libcudnn.so.8").line, "");
   EXPECT_THAT(lacking("libcudnn.so.8").detail, HasSubstr("nvidia-cudnn-cu11 8.* or nvidia-cudnn-cu12 8.*"));

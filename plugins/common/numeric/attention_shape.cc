@@ -92,26 +92,29 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape) {
     if (!holds) problems.push_back({field, why});
   };
   const auto length = [](std::int64_t n) { return n >= 1 && n <= kMostLength; };
-  need(shape.batch >= 1 && shape.batch <= kMostLength, "batch", "is to be 1 to 65536");
-  need(length(shape.queries) && length(shape.keys), "length", "is to be 1 to 65536");
+  need(shape.batch >= 1 && shape.batch <= kMostLength, "batch", "must be from 1 to 65536");
+  need(length(shape.queries) && length(shape.keys), "length", "must be from 1 to 65536");
   const bool heads = shape.kv_heads >= 1 && shape.q_heads >= 1 && shape.q_heads <= kMostLength &&
                      shape.kv_heads <= shape.q_heads;
   need(heads && shape.q_heads % std::max<std::int64_t>(shape.kv_heads, 1) == 0, "heads",
-       "of queries are to be 1 to 65536, and a multiple of those of keys");
+       "of the queries must be from 1 to 65536 and a multiple of those of the keys");
   for (const std::int64_t size : {shape.head_size, shape.v_head_size})
-    need(size >= 64 && size <= 1024 && size % 8 == 0, "head_size", "is to be 64 to 1024, a multiple of 8");
+    need(size >= 64 && size <= 1024 && size % 8 == 0, "head_size",
+         "must be from 64 to 1024 and a multiple of 8");
   if (!problems.empty()) return problems;
   const double most = static_cast<double>(shape.batch) * static_cast<double>(shape.q_heads) *
                       static_cast<double>(std::max(shape.queries, shape.keys)) *
                       static_cast<double>(std::max(shape.head_size, shape.v_head_size));
   need(most <= static_cast<double>(kMostElements), "batch", "makes tensors of more than 2^28 elements");
   if (shape.mask == AttentionMask::kSlidingWindow) {
-    need(length(shape.window), "window", "is to be 1 to 65536 keys");
-    need(!length(shape.window) || shape.queries - shape.keys < shape.window, "length",
-         "of queries leaves some behind the window, which see no key");
+    need(length(shape.window), "window", "must be from 1 to 65536 keys");
+    need(
+        !length(shape.window) || shape.queries - shape.keys < shape.window, "length",
+        "of the queries must be less than that of the keys and the window together; others would see no key");
   }
-  need(shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
-       "with bottom-right alignment, queries without a key before them see none");
+  need(
+      shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
+      "of the queries must not exceed that of the keys with bottom-right alignment; the first would see no key");
   if (HasBias(shape.mask))
     need(static_cast<double>(shape.BiasBatch() * shape.BiasHeads()) *
                  static_cast<double>(shape.queries * shape.keys) <=

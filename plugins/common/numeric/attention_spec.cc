@@ -141,34 +141,35 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
   };
   if (IsPacked(spec.layout))
     need(shape.queries == shape.keys && shape.head_size == shape.v_head_size, "layout",
-         "one tensor for Q, K and V needs as many keys as queries, and one head size");
+         "one tensor for Q, K and V needs as many keys as queries and one head size");
   need(spec.layout != AttentionLayout::kBsh3d || shape.q_heads == shape.kv_heads, "layout",
-       "bsh3d needs as many heads of keys as of queries");
+       "bsh3d needs as many key heads as query heads");
   const bool bias = HasBias(shape.mask), padding = HasLengths(shape.mask);
   need(shape.mask == AttentionMask::kPadding || spec.layout != AttentionLayout::kThd, "layout",
-       "thd needs lengths (mask padding)");
+       "thd needs sequence lengths (mask padding)");
   if (spec.page_size != 0) {
-    need(spec.page_size > 0 && spec.page_size <= shape.keys, "page_size", "is to be 1 to the keys' length");
-    need(shape.mask == AttentionMask::kPadding, "page_size", "needs lengths (mask padding)");
-    need(!spec.backward, "page_size", "is of the forward pass alone");
+    need(spec.page_size > 0 && spec.page_size <= shape.keys, "page_size",
+         "must be from 1 to the length of the keys");
+    need(shape.mask == AttentionMask::kPadding, "page_size", "needs sequence lengths (mask padding)");
+    need(!spec.backward, "page_size", "is only for the forward pass");
     need(!IsPacked(spec.layout) && spec.layout != AttentionLayout::kThd, "page_size",
-         "is of layouts bhsd and bshd alone");
+         "is only for layouts bhsd and bshd");
   }
-  need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of masks with a bias alone");
-  need(bias || !spec.bias_gradient, "bias_gradient", "is of masks with a bias alone");
+  need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is only for masks with a bias");
+  need(bias || !spec.bias_gradient, "bias_gradient", "is only for masks with a bias");
   // What is behind a length is no part of some entries' sums, and of others' it is.
-  need(!padding || !spec.bias_gradient, "bias_gradient", "has no expectation with lengths");
+  need(!padding || !spec.bias_gradient, "bias_gradient", "cannot be verified with sequence lengths");
   if (spec.Scaled()) {
-    need(spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits is float8_e4m3");
-    need(!bias && !padding, "mask", "8-bit types have no bias and no lengths");
+    need(spec.type == DataType::kFloat8E4m3, "dtype", "with 8 bits must be float8_e4m3");
+    need(!bias && !padding, "mask", "must have no bias and no sequence lengths with an 8-bit type");
     // A fifth digit of their codes makes the constant a number that the type lacks.
     need(shape.head_size >= 128 || shape.keys <= 4096, "length",
-         "of keys is to be 4096 at most with 8-bit types and heads of less than 128");
-    need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
+         "of keys must be at most 4096 with an 8-bit type and a head size below 128");
+    need(spec.data == AttentionData::kExact, "data", "must be exact with an 8-bit type");
   }
   if (spec.data == AttentionData::kNormal) {
-    need(!bias, "data", "normal data have no bias");
-    need(spec.logits == AttentionLogits::kOrdinary, "logits", "normal data have ordinary ones alone");
+    need(!bias, "data", "must be exact with a bias");
+    need(spec.logits == AttentionLogits::kOrdinary, "logits", "must be ordinary with normal data");
   }
   return problems;
 }

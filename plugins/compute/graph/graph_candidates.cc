@@ -77,8 +77,7 @@ class GraphCandidate : public Candidate {
     if (status == CUDNN_STATUS_SUCCESS) return;
     // The library has built a plan for exactly this: it cannot call it unsupported now.
     throw CudnnFailure(
-        "cudnnBackendExecute(" + name_ + "), of a plan that was built: " + graph_->api().Describe(status),
-        false);
+        "cudnnBackendExecute(" + name_ + ") of a built plan: " + graph_->api().Describe(status), false);
   }
 
  private:
@@ -107,7 +106,8 @@ class GraphCandidate : public Candidate {
         .Finalize();
     const std::int64_t bytes = plan.GetInteger(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
     if (bytes < 0)
-      throw CudnnFailure("execution plan: a workspace of " + std::to_string(bytes) + " bytes", false);
+      throw CudnnFailure("the execution plan asks for a workspace of " + std::to_string(bytes) + " bytes",
+                         false);
     return {std::move(plan), static_cast<std::size_t>(bytes)};
   }
 

@@ -75,7 +75,7 @@ void AddHostElf(const ByteSource& bytes, const ElfSections& elf, DeviceCode* cod
     if (!linked && section.name != "__nv_relfatbin") continue;
     code->has_sections = true;
     if (section.offset > bytes.size() || section.size > bytes.size() - section.offset)
-      code->problem = "its device code lies behind its end";
+      code->problem = "its device code is past its end";
     AddFatbins(bytes.Part(section.offset, section.size), linked ? &code->code : &code->unlinked,
                &code->problem);
   }
@@ -145,7 +145,7 @@ void AddArchive(const ByteSource& bytes, DeviceCode* code) {
       return;
     }
     if (++members > kMostMembers) {
-      code->problem = "it has more members than are looked at";
+      code->problem = "it has more members than are read";
       return;
     }
     const ByteSource member = bytes.Part(at + kHeader, size);

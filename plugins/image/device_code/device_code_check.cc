@@ -43,19 +43,21 @@ struct DeviceCodeCheck {
     s.Param("gpus", &Params::gpus)
         .Default({})
         .Summary(
-            "compute capabilities of the fleet: [\"8.0\", \"9.0\"]; none: runner.compute_capability says it");
+            "compute capabilities of the fleet, such as [\"8.0\", \"9.0\"]; if empty, those of "
+            "runner.compute_capability");
   }
 
   static void Validate(const Params& p, Problems& problems) {
     for (const std::string& gpu : p.gpus)
-      if (!ParseCard(gpu)) problems.Add("gpus", "\"" + gpu + "\" is no compute capability such as \"8.9\"");
+      if (!ParseCard(gpu))
+        problems.Add("gpus", "\"" + gpu + "\" is not a compute capability such as \"8.9\"");
   }
 
   static void Run(Context& ctx, const Params& p) {
     const CardSources sources = SourcesOf(ctx);
     const PromisedCards cards = FindPromisedCards(p.gpus, sources);
     if (cards.cards.empty())
-      ctx.Skip(CCI_SKIP_ABSENT, "cards to judge for: the parameter gpus, runner.compute_capability or a GPU",
+      ctx.Skip(CCI_SKIP_ABSENT, "cards to test for: the parameter gpus, runner.compute_capability or a GPU",
                "none of them");
     ctx.Step("look for files");
     const ImageFiles image = FilesOfSubject(ctx);
@@ -75,7 +77,7 @@ struct DeviceCodeCheck {
     if (judgement.judged == 0)
       ctx.Skip(CCI_SKIP_ABSENT, "a library with device code",
                "none among " + std::to_string(image.files.size()) + " files");
-    ctx.Expect(true, __FILE__, __LINE__, "libraries with device code are judged");
+    ctx.Expect(true, __FILE__, __LINE__, "libraries with device code are tested");
   }
 };
 

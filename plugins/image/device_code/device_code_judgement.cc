@@ -109,7 +109,7 @@ class Judge {
     for (const JudgedFile& judged : all_.files)
       if (judged.state == JudgedFile::State::kJudged) JudgeOne(judged);
     for (const char* id : {kDeviceCodeMissing, kDeviceCodePtxTooNew}) findings_.Tell(id, &all_.findings);
-    findings_.TellTogether(kDeviceCodeMissingInRange, cards_.origin + " allows cards that nobody named",
+    findings_.TellTogether(kDeviceCodeMissingInRange, cards_.origin + " allows cards that are not named",
                            &all_.findings);
     findings_.TellTogether(kDeviceCodeCompiledAtStart, DriverText(), &all_.findings);
     findings_.TellTogether(kDeviceCodeForOtherCards, "", &all_.findings);
@@ -127,8 +127,8 @@ class Judge {
       findings_.Add(kDeviceCodeUnreadable, Named(file) + ": " + file.code.problem);
     if (judged.state == JudgedFile::State::kNotJudged && (file.needs_cuda || file.code.has_sections))
       findings_.Add(kDeviceCodeNotJudged,
-                    Named(file) + (file.code.has_sections ? ": its device code holds no kernel"
-                                                          : ": it needs CUDA and has no device code"));
+                    Named(file) + (file.code.has_sections ? ": its device code has no kernel"
+                                                          : ": it needs CUDA, but has no device code"));
     if (judged.state == JudgedFile::State::kJudged) {
       ++all_.judged;
       for (const Card& card : cards_.cards)
@@ -202,11 +202,11 @@ class Judge {
     const std::string partly = where([](Cover c) { return c == Cover::kPartlyCompiled; });
     if (!compiled.empty() && TakesTime(judged.file))
       findings_.Add(kDeviceCodeCompiledAtStart,
-                    what + "; compiled for " + compiled +
-                        (partly.empty() ? "" : ", and a part of its PTX is too new to be"));
+                    what + "; compiled at run time for " + compiled +
+                        (partly.empty() ? "" : ", except a part of its PTX that is too new"));
     if (!linked.empty())
       findings_.Add(kDeviceCodeNotJudged,
-                    what + "; what is linked at run time for " + linked + " is not known");
+                    what + "; the code that is linked at run time for " + linked + " is unknown");
     if (missing.empty() && too_new.empty()) return;
     const bool some = std::any_of(judged.covers.begin(), judged.covers.end(), Serves);
     if (const char* excuse = Excuse(judged)) {
@@ -217,15 +217,15 @@ class Judge {
     } else {
       if (!missing.empty()) findings_.Add(kDeviceCodeMissing, what + "; nothing for " + missing);
       if (!too_new.empty())
-        findings_.Add(kDeviceCodePtxTooNew, what + "; for " + too_new + " PTX alone. " + DriverText());
+        findings_.Add(kDeviceCodePtxTooNew, what + "; only PTX for " + too_new + ". " + DriverText());
     }
   }
 
   std::string DriverText() const {
     if (driver_.version.empty())
-      return "which PTX the driver compiles is not known: no driver is promised or found";
+      return "the PTX that the driver compiles is unknown: no driver is promised or found";
     const std::string driver = "driver " + driver_.version + " (" + driver_.origin + ")";
-    if (!driver_.newest) return "which PTX " + driver + " compiles is not known";
+    if (!driver_.newest) return "the PTX that " + driver + " compiles is unknown";
     return driver + " compiles PTX up to " + driver_.newest->Text() + " (CUDA " + driver_.cuda + ")";
   }
 

@@ -75,7 +75,7 @@ Json RowOf(const JudgedFile& judged, std::size_t cards, const std::vector<std::s
   const bool later = judged.state == JudgedFile::State::kLinkedLater;
   for (std::size_t i = 0; i < cards; ++i) {
     if (i >= judged.covers.size()) {
-      row.push_back(later ? Json("") : Cell("not judged", "unknown"));
+      row.push_back(later ? Json("") : Cell("not tested", "unknown"));
       continue;
     }
     const Shown shown = Of(judged.covers[i]);

@@ -78,11 +78,11 @@ std::string ReadEntries(const ByteSource& entries, int* headers,
   for (std::uint64_t at = 0; at < entries.size();) {
     EntryHeader header;
     if (!entries.ReadObject(at, &header)) return "an entry of a fatbin is cut off";
-    if (++*headers > kMostHeaders) return "it has more device code than is looked at";
+    if (++*headers > kMostHeaders) return "it has more device code than is read";
     const std::uint64_t room = entries.size() - at;
     if (header.header_size < sizeof header || header.header_size > room ||
         header.size > room - header.header_size)
-      return "an entry of a fatbin reaches behind its end";
+      return "an entry of a fatbin extends past its end";
     take(EntryOf(header), entries.Part(at + header.header_size, header.size));
     at += header.header_size + header.size;
   }
@@ -97,13 +97,13 @@ std::string ReadFatbins(const ByteSource& section,
   for (std::uint64_t at = SkipPadding(section, 0); at < section.size(); at = SkipPadding(section, at)) {
     Container container;
     if (!section.ReadObject(at, &container)) return "a fatbin is cut off";
-    if (container.magic != kFatbinMagic) return "what lies between its fatbins is none";
-    if (container.version != 1) return "a fatbin has a version that is not known";
+    if (container.magic != kFatbinMagic) return "other data lies between its fatbins";
+    if (container.version != 1) return "a fatbin has an unknown version";
     const std::uint64_t room = section.size() - at;
     if (container.header_size < sizeof container || container.header_size > room ||
         container.size > room - container.header_size)
-      return "a fatbin reaches behind its end";
-    if (++headers > kMostHeaders) return "it has more device code than is looked at";
+      return "a fatbin extends past its end";
+    if (++headers > kMostHeaders) return "it has more device code than is read";
     std::string problem =
         ReadEntries(section.Part(at + container.header_size, container.size), &headers, take);
     if (!problem.empty()) return problem;

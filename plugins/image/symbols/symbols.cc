@@ -77,7 +77,7 @@ struct Symbols {
   static void Describe(Schema<Params>& s) {
     s.Summary(
          "every shared object of the subject finds its libraries, symbols and versions in the "
-         "process that loads it, and is of the package that has recorded it")
+         "process that loads it, and belongs to the package that has recorded it")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
         // Thousands of files are read from a cold disk.

@@ -48,14 +48,14 @@ void BundledLibraries::Judge(const LoaderScope& scope, int file, int major, cons
   const std::string& path = scope.loaded()[file].file.path;
   SymbolFault fault = {SymbolFaultKind::kOpenedLater, "", path, parts.front()};
   fault.detail = writer_->File(path) + " (process: " + process + ") opens " + parts.front() + " and " +
-                 std::to_string(parts.size() - 1) + " more by name, and none is found";
+                 std::to_string(parts.size() - 1) + " more by name, but none is found";
   if (!hidden.empty()) {
     const std::string folder = DirectoryOf(hidden.front());
     fault.detail += ": the loader does not look in " + folder;
     fault.line = LineForFolders({folder});
   } else {
     if (!others.empty())
-      fault.detail += ": the image has cuDNN of another major, " + writer_->File(others.front());
+      fault.detail += ": the image has another major version of cuDNN, " + writer_->File(others.front());
     fault.Add(writer_->remedies().ForMissing({.library = main,
                                               .asker = path,
                                               .other_major = !others.empty(),
@@ -81,7 +81,7 @@ void BundledLibraries::JudgeCompiler(const LoaderScope& scope, int file, const s
     return;
   SymbolFault fault = {SymbolFaultKind::kOpenedLater,
                        writer_->File(path) + " (process: " + process + ") opens " + name +
-                           " by name when it compiles, and it is not found",
+                           " by name when it compiles, but it is not found",
                        path, name};
   if (const std::vector<std::string> hidden = index.Named(name); !hidden.empty()) {
     fault.detail += ": the loader does not look in " + DirectoryOf(hidden.front());

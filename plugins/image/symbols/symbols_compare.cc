@@ -25,8 +25,8 @@ void CompareCuda(const PackageRule& rule, const ImageFiles& image, std::vector<S
         faults->push_back({SymbolFaultKind::kOtherCuda,
                            other + " " + built.version + " is built for another CUDA than " + rule.title +
                                " " + own.version + ", which has " + own.cuda + ": `import " + other +
-                               "` ends with a RuntimeError; install the build of " + other + " for CUDA " +
-                               own.cuda + ", from where " + rule.title + " is from",
+                               "` raises a RuntimeError; install the build of " + other + " for CUDA " +
+                               own.cuda + " from the index of " + rule.title,
                            "", other});
       }
   }
@@ -46,8 +46,8 @@ void CompareParts(const PackageRule& rule, const ImageFiles& image, std::vector<
       if (wanted.python.empty()) wanted.python = PythonOf(folder);
     faults->push_back(
         {SymbolFaultKind::kPartMissing,
-         "import " + rule.import_name + " of " + core.Text() + " ends with an AssertionError: " +
-             (whole ? whole->Text() + " is of another version" : rule.whole + " is not installed") +
+         "import " + rule.import_name + " of " + core.Text() + " raises an AssertionError: " +
+             (whole ? whole->Text() + " has another version" : rule.whole + " is not installed") +
              "; pip install '" + rule.whole + "[" + extra + "]==" + core.version + "'",
          "", core.name, ExtrasLine(wanted, {extra})});
     return;

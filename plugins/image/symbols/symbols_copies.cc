@@ -49,7 +49,7 @@ std::vector<SymbolFault> LibraryCopies::Faults(const ImageFiles& image, const Fa
       faults.push_back({SymbolFaultKind::kTwoProviders,
                         soname + " is " + writer.File(first) + " in the process " + process + " and " +
                             writer.File(other->first) + " in the process " + other->second +
-                            ": a program that does both has the one that it opens first",
+                            ": a program that does both gets the one that it opens first",
                         "", soname});
       continue;
     }
@@ -57,8 +57,8 @@ std::vector<SymbolFault> LibraryCopies::Faults(const ImageFiles& image, const Fa
     for (const std::string& path : writer.index().Named(soname)) {
       if (!LiesInAny(path, image.folders) || SameContents(first, path)) continue;
       faults.push_back({SymbolFaultKind::kTwoProviders,
-                        soname + " in the process " + process + " is " + writer.File(first) + ", and hides " +
-                            writer.File(path),
+                        soname + " in the process " + process + " is " + writer.File(first) +
+                            ", which hides " + writer.File(path),
                         "", soname});
       break;
     }

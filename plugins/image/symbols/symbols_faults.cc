@@ -157,7 +157,7 @@ std::vector<std::string> LibraryIndex::Matching(const std::string& pattern) cons
 std::string FaultWriter::File(const std::string& path) const {
   const std::string package = image_->BroughtBy(path);
   return std::filesystem::path(path).lexically_normal().string() +
-         (package.empty() ? " (of no package)" : " (" + package + ")");
+         (package.empty() ? " (no package)" : " (" + package + ")");
 }
 
 std::string FaultWriter::WhoAsks(const LoaderScope& scope, int asker, const std::string& process) const {
@@ -196,16 +196,17 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
   fault.library = name;
   fault.detail = WhoAsks(scope, asker, process) + " needs " + name;
   if (!same.empty())
-    fault.detail += ", which lies in " + File(same.front()) + ", where the loader does not look";
-  if (same.empty()) fault.detail += ", which is not there";
+    fault.detail += ", which exists as " + File(same.front()) + ", where the loader does not look";
+  if (same.empty()) fault.detail += ", which is missing";
   if (fault.kind == SymbolFaultKind::kOtherMajor)
-    fault.detail += "; " + File(has_other ? other->file.path : others.front()) +
-                    (known && known->minor_in_name ? " is of another release" : " is of another major");
+    fault.detail +=
+        "; " + File(has_other ? other->file.path : others.front()) +
+        (known && known->minor_in_name ? " is from another release" : " has another major version");
   if (has_other) {
     // Who asks is the odd one in this process.
     const std::string package = image_->BroughtBy(fault.asker);
     fault.detail += "; install the build of " + (package.empty() ? NameOf(fault.asker) : package) +
-                    " for what the process has";
+                    " for the version that the process has";
   }
   if (has_other) return fault;
   if (!same.empty() && fault.kind == SymbolFaultKind::kMissingLibrary) {
@@ -328,15 +329,15 @@ std::string FaultWriter::Words(const LoaderScope& scope, const Answer& answer,
     words += "; and " + std::to_string(symbols.size() - names.size()) + " more";
   const std::string giver = answer.giver < 0 ? "" : File(scope.loaded()[answer.giver].file.path);
   if (answer.kind == SymbolFaultKind::kWrongProvider)
-    return words + ": " + giver + " is the one that the loader takes and lacks it; " + File(answer.other) +
+    return words + ": " + giver + " is the one that the loader takes, but lacks it; " + File(answer.other) +
            " has it";
   if (answer.kind == SymbolFaultKind::kOtherCxxAbi)
-    return words + ": " + giver + " has " + Cut(answer.other) + ", of the other C++ ABI";
+    return words + ": " + giver + " has " + Cut(answer.other) + ", with the other C++ ABI";
   if (answer.giver < 0) return words + ": no file of the process has it";
   if (!answer.other.empty()) return words + ": " + giver + " has " + Cut(answer.other) + " instead";
-  return words + ": " + giver + " should have it and does not" +
+  return words + ": " + giver + " should have it, but does not" +
          (answer.unseen.empty() ? ""
-                                : "; " + File(answer.unseen) + " has it, and the loader does not look there");
+                                : "; " + File(answer.unseen) + " has it, but the loader does not look there");
 }
 
 std::vector<SymbolFault> FaultWriter::Unresolved(const LoaderScope& scope, const OpenedFile& opened,

@@ -67,7 +67,7 @@ class PythonJudge {
       out_.faults.push_back(
           {SymbolFaultKind::kUndecided,
            "import " + name +
-               " fails: not judged are extension modules that are loaded after it: " + std::to_string(count),
+               " fails: extension modules that are loaded after it are not tested: " + std::to_string(count),
            "", ""});
     return std::move(out_);
   }
@@ -84,11 +84,11 @@ class PythonJudge {
     bare.JudgeProgram();
     decided_ = bare.scope().program().root >= 0;
     if (!decided_)
-      out_.faults.push_back({SymbolFaultKind::kUndecided,
-                             program +
-                                 " is no dynamically linked program: which symbols it gives to extension "
-                                 "modules is not known, and none of theirs is judged",
-                             "", ""});
+      out_.faults.push_back(
+          {SymbolFaultKind::kUndecided,
+           program + " is not a dynamically linked program: the symbols that it gives to extension "
+                     "modules are unknown, so theirs are not tested",
+           "", ""});
     Finish(&bare);
     return bare;
   }

@@ -85,10 +85,10 @@ class Look {
     const bool for_gpus = rules_.GpuLibraryOf(library) != nullptr;
     SymbolFault fault = {
         for_gpus ? SymbolFaultKind::kMissingLibrary : SymbolFaultKind::kUnused,
-        "import " + package + " opens " + name + " (" + source + "), and no file of the image has that name",
+        "import " + package + " opens " + name + " (" + source + "), but no file of the image has that name",
         source, library};
     const std::vector<std::string> others = writer_.index().OtherMajors(library);
-    if (!others.empty()) fault.detail += "; " + writer_.File(others.front()) + " is there";
+    if (!others.empty()) fault.detail += "; " + writer_.File(others.front()) + " exists";
     // A name without a number is that of a link for compilers, which no package for running brings.
     const bool numbered = LibraryStem(library) != library;
     if (for_gpus)

@@ -105,9 +105,10 @@ void SayOthers(Cause* cause, const std::vector<std::string>& library_path) {
     if (++shown <= kMostNamed) others += (others.empty() ? "" : ", ") + library;
   }
   if (shown > kMostNamed) others += " and " + std::to_string(shown - kMostNamed) + " more";
-  if (!others.empty()) cause->fault.detail += "; the same of " + others;
+  if (!others.empty()) cause->fault.detail += "; the same is true of " + others;
   if (cause->askers.size() > 1)
-    cause->fault.detail += "; so it is with " + std::to_string(cause->askers.size() - 1) + " other files";
+    cause->fault.detail +=
+        "; the same is true of " + std::to_string(cause->askers.size() - 1) + " other files";
   SymbolCure cure = {OnePip(cause->pips),
                      {cause->links.begin(), cause->links.end()},
                      {cause->folders.begin(), cause->folders.end()},

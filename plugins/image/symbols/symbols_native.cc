@@ -28,7 +28,7 @@ class NativeJudge {
     process.JudgeProgram();
     if (process.scope().program().root < 0)
       out_.faults.push_back(
-          {SymbolFaultKind::kUndecided, program + " is no dynamically linked program", "", ""});
+          {SymbolFaultKind::kUndecided, program + " is not a dynamically linked program", "", ""});
     out_.processes.push_back(program);
     out_.files = process.scope().loaded().size();
     out_.symbols = process.TakeSymbols();

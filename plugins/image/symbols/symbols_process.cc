@@ -284,11 +284,11 @@ SymbolRemedies::Wanted SymbolProcess::WantedBy(const OpenStep& step, const Built
 SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, const BuiltFor& built,
                                     const ImageFiles& image) const {
   SymbolFault fault = {SymbolFaultKind::kMissingLibrary,
-                       rule.title + " looks for " + step.name + " as it is imported (process: " + name_ +
-                           "), and neither a package has it nor the loader finds it",
+                       rule.title + " looks for " + step.name + " when it is imported (process: " + name_ +
+                           "), but it is found neither in a package nor by the loader",
                        "", step.name};
   if (const std::vector<std::string> elsewhere = writer_->index().Matching(step.name); !elsewhere.empty()) {
-    fault.detail += "; it does not look in " + DirectoryOf(elsewhere.front());
+    fault.detail += "; the loader does not look in " + DirectoryOf(elsewhere.front());
     return fault;
   }
   fault.Add(writer_->remedies().ForMissing(WantedBy(step, built, image)));
@@ -311,8 +311,8 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
     }
     SymbolFault fault = {
         step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
-        opens + (unfit.empty() ? ", and neither a package has it nor the loader finds it"
-                               : ", and finds " + writer_->File(unfit) + ", for another CUDA or cuDNN"),
+        opens + (unfit.empty() ? ", but it is found neither in a package nor by the loader"
+                               : ", but finds " + writer_->File(unfit) + ", for another CUDA or cuDNN"),
         "", step->name};
     SymbolRemedies::Wanted wanted = WantedBy(*step, built, image);
     wanted.ahead = !unfit.empty();
@@ -324,7 +324,7 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
   const std::vector<std::string>& known = writer_->files().library_path();
   shown.insert(shown.end(), known.begin(), known.end());
   faults_.push_back({some_found ? SymbolFaultKind::kMissingLibrary : SymbolFaultKind::kOpenedLater,
-                     rule.title + " opens " + Joined(hidden) + " for a GPU and does not find " +
+                     rule.title + " opens " + Joined(hidden) + " for a GPU, but does not find " +
                          (hidden.size() > 1 ? "them" : "it") + " (process: " + name_ +
                          "): neither its own run path nor the loader looks in " + Joined(folders),
                      "", hidden.front(), LineForFolders(shown)});

@@ -181,8 +181,8 @@ SymbolRemedy SymbolRemedies::ForConda(const std::string& library, const GpuLibra
   const bool again = there != packages.end() && IsOf(there->version, AnyOf(version));
   if (again) version = there->version;
   SymbolRemedy remedy;
-  remedy.words = "conda's package " + known.conda + " brings it";
-  if (again) remedy.words += "; " + there->Text() + " is on record, and its file is gone or not found";
+  remedy.words = "conda's package " + known.conda + " contains it";
+  if (again) remedy.words += "; " + there->Text() + " is on record, but its file is missing or not found";
   remedy.words += std::string("; conda install -c conda-forge ") + (again ? "--force-reinstall " : "") +
                   known.conda + "=" + version;
   remedy.line = CondaLine(image_->prefix, known.conda, version, again);
@@ -220,7 +220,7 @@ SymbolRemedy SymbolRemedies::ForOtherName(const Wanted& wanted) {
   if (found.empty()) return {};
   const std::string folder = DirectoryOf(found), name = found.substr(found.rfind('/') + 1);
   SymbolRemedy remedy;
-  remedy.words = any_number ? name + " has to be opened by its number, or needs a link of the other name"
+  remedy.words = any_number ? name + " must be opened by its number, or needs a link with the other name"
                             : found + " is that library under another name";
   remedy.cure.links = {name + " " + folder + "/" + wanted.library};
   if (any_number && !IsSeen(folder, wanted)) remedy.cure.folders = {folder};
@@ -248,7 +248,7 @@ SymbolRemedy SymbolRemedies::ForReplaced(const Wanted& wanted, const Package& ow
     const Package &loser = replaced.loser, &winner = replaced.winner;
     if (winner.name != owner.name || loser.name == winner.name) continue;
     return {winner.Text() + " has replaced files of " + loser.Text() +
-                ", for whose CUDA libraries are there; pip uninstall -y " + winner.name +
+                ", whose CUDA libraries exist; pip uninstall -y " + winner.name +
                 "; pip install --force-reinstall --no-deps " + loser.name + "==" + loser.version,
             ReplaceLine(OfPip(loser.name, loser.version), {winner.name}),
             {}};
@@ -276,12 +276,12 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
     if (SymbolRemedy kept = ForReplaced(wanted, *owner); !kept.words.empty()) return kept;
   if (image_->interpreter.empty() && !(owner && owner->manager == PackageManager::kPython)) {
     const int major = known->suffix_in_13 ? 0 : MajorFor(wanted, *known);
-    return {major == 0 ? "" : "the toolkit of CUDA " + std::to_string(major) + " brings it", "", {}};
+    return {major == 0 ? "" : "the toolkit of CUDA " + std::to_string(major) + " contains it", "", {}};
   }
   const std::string package = PackageBy(wanted, *known);
   if (package.empty()) {
     const std::string packages = rules_->PackageFor(library);
-    return {packages.empty() ? "" : "package " + packages + " brings it", "", {}};
+    return {packages.empty() ? "" : "package " + packages + " contains it", "", {}};
   }
   const Package* there = image_->packages.Python(package);
   const std::string by_number =
@@ -294,8 +294,8 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   if ((number && !IsOf(version, by_number)) || (!number && of_others && !IsOf(version, MajorOf(by_number)))) {
     // What another package requires, and has, is taken from it by no line.
     if (there && requires_it && requires_it != owner && IsOf(there->version, version))
-      return {"package " + package + " of another version brings it, and " + requires_it->Text() +
-                  " requires the " + there->version + " that is here: each needs an environment of its own",
+      return {"another version of package " + package + " contains it, but " + requires_it->Text() +
+                  " requires the installed " + there->version + ": install them in separate environments",
               "",
               {}};
     requires_it = nullptr, version.clear();
@@ -307,9 +307,9 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   const bool again = there && IsOf(there->version, version);
   if (again) version = there->version;
   SymbolRemedy remedy;
-  remedy.words = "package " + package + " brings it";
+  remedy.words = "package " + package + " contains it";
   if (requires_it) remedy.words += ", and " + requires_it->Text() + " requires its version " + version;
-  if (again) remedy.words += "; " + there->Text() + " is on record, and its file is gone or not found";
+  if (again) remedy.words += "; " + there->Text() + " is on record, but its file is missing or not found";
   const char* quote = version.find('*') == std::string::npos ? "" : "'";
   // What it requires comes with a package that is new here; where one takes the place of another, all else
   // stays as it is.

@@ -27,8 +27,9 @@ struct SymbolCure {
 };
 
 struct SymbolRemedy {
-  std::string words;  // "package nvidia-cudnn-cu12 brings it, and torch 2.3.0 requires its version 8.9.2.26"
-  std::string line;   // of a Dockerfile, for cure.pip or for conda; empty: none is certain
+  std::string
+      words;         // "package nvidia-cudnn-cu12 contains it, and torch 2.3.0 requires its version 8.9.2.26"
+  std::string line;  // of a Dockerfile, for cure.pip or for conda; empty: none is certain
   SymbolCure cure;
 };
 

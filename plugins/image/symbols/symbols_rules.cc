@@ -224,8 +224,8 @@ std::string SymbolRules::PackageFor(const std::string& library) const {
   }
   if (!HasNoNumber(library) && !known->numbered_as_cuda && !known->minor_in_name) return "";
   const std::string& package = known->package;
-  if (known->suffix_in_13) return package + "-cu13 or, of CUDA 12, " + package + "-cu12";
-  return package + " or, of CUDA 12, " + package + "-cu12";
+  if (known->suffix_in_13) return package + "-cu13 or, for CUDA 12, " + package + "-cu12";
+  return package + " or, for CUDA 12, " + package + "-cu12";
 }
 
 std::string SymbolRules::DriverFunctionsOf(const std::string& library) const {
