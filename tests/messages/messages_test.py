@@ -1,9 +1,11 @@
-"""Every finding, help text and usage error as a user meets it, compared whole with tests/golden/messages.
+"""Every finding, help text, usage error and refused parameter as a user meets it, compared whole with tests/golden/messages.
 
 usage: messages_test.py CUDNN_CI
 
 CUDNN_CI_UPDATE_GOLDEN=1 writes the golden files instead. Matrix mistakes and notices are rendered by unit tests.
+parameters.json has entries that plugins refuse, one mistake each.
 """
+import json
 import os
 import pathlib
 import re
@@ -77,6 +79,21 @@ class Messages(unittest.TestCase):
             for title in re.findall(r"^\[([\w/.]+)\]$", file.read_text(encoding="utf-8"), re.MULTILINE):
                 with self.subTest(file=file.name, section=title):
                     self.assertIn(".".join(part.split("/")[-1 if at == 0 else 0] for at, part in enumerate(title.split("."))), there)
+
+    def test_parameters(self):
+        wrong = json.loads((ROOT / "tests/messages/parameters.json").read_text(encoding="utf-8"))
+        text = ""
+        for check in dict.fromkeys(entry["check"] for entry in wrong["checks"]):
+            # Of many problems only the first ones are printed, and a shape that no entry names is one.
+            entries = [entry for entry in wrong["checks"] if entry["check"] == check]
+            names = [entry["params"].get("shape") for entry in entries]
+            matrix = {"schema": "cudnn-ci/matrix/1", "name": "wrong", "checks": entries,
+                      "shapes": {name: wrong["shapes"][name] for name in dict.fromkeys(names) if name}}
+            (self.folder / "wrong.json").write_text(json.dumps(matrix), encoding="utf-8")
+            said = self.said(["list", "--matrix", "wrong.json"])
+            self.assertEqual(said.count(" error: "), len(entries), said)
+            text += re.sub(r"wrong\.json:\d+:\d+: error: ", "", said)
+        self.compare("parameters.txt", text)
 
 
 if __name__ == "__main__":
