@@ -71,6 +71,12 @@ struct FrameworkFiles {
   std::vector<std::string> native;
 };
 
+// A Python package whose kernels an adapter asks (kernels.package).
+struct AdaptedPackage {
+  std::string adapter, title;  // "torch", "PyTorch"
+  std::string name, versions;  // "torch", the range of its releases that the adapter is for
+};
+
 // What is known of Python packages by the names of their metadata and files.
 struct PackageNames {
   std::vector<FrameworkName> frameworks;
@@ -81,6 +87,8 @@ struct PackageNames {
   // Patterns of packages that compile device code in ordinary use, though no file of theirs shows it:
   // "numba-cuda".
   std::vector<std::string> compilers;
+  // Of one adapter the one that counts comes first.
+  std::vector<AdaptedPackage> adapted;
 };
 
 }  // namespace cudnn_ci

@@ -80,7 +80,7 @@ template <class Io, Like<Candidate> T>
 void Fields(Io& io, T& one) {
   io("name", one.name), io("spec", one.spec), io("place", one.place), io("cudnn", one.cudnn);
   io("cuda", one.cuda), io("gpu", one.gpu), io("has_runtime", one.has_runtime);
-  io("has_nvrtc", one.has_nvrtc);
+  io("has_nvrtc", one.has_nvrtc), io("adapted", one.adapted);
 }
 template <class Io, Like<GpuUse> T>
 void Fields(Io& io, T& use) {
@@ -96,7 +96,7 @@ template <class Io, Like<PythonEnvironment> T>
 void Fields(Io& io, T& one) {
   io("name", one.name), io("interpreter", one.interpreter), io("prefix", one.prefix);
   io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks), io("gpu", one.gpu);
-  io("compiles", one.compiles);
+  io("compiles", one.compiles), io("adapted", one.adapted);
 }
 template <class Io, Like<FoundToolkit> T>
 void Fields(Io& io, T& toolkit) {

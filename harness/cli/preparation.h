@@ -126,8 +126,9 @@ class Collected {
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
   // The same, as what is not gated.
   Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged.
-  Notices NotJudged() const;
+  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged. With
+  // --auto: the packages whose kernels an adapter could ask, too.
+  Notices NotJudged(const std::vector<AdaptedPackage>& adapted) const;
   // How the cases are chosen. Plugins judge parameters in processes of the session: interrupted() may change
   // while the plan is made. For as long as this value lives.
   PlanOptions MakePlanOptions(const SelectionOptions& selection, const std::vector<DeviceInfo>& devices,

@@ -8,6 +8,7 @@
 #include "cli/preparation.h"
 #include "model/inventory/cudnn_copies.h"
 #include "model/inventory/inventory.h"
+#include "model/inventory/kernel_packages.h"
 #include "model/json/json_tree.h"
 #include "model/record/fact_keys.h"
 #include "model/record/notice_list.h"
@@ -279,7 +280,7 @@ Notices Collected::UnusedCopies() const {
   return out;
 }
 
-Notices Collected::NotJudged() const {
+Notices Collected::NotJudged(const std::vector<AdaptedPackage>& adapted) const {
   Notices out = UnusedCopies();
   const std::vector<SubjectInfo>& subjects = matrix().subjects;
   const std::vector<CudnnCopyFacts> unused = UnusedCudnnCopies(discovery_.facts);
@@ -298,6 +299,9 @@ Notices Collected::NotJudged() const {
                       {"example", candidate.gpu.example},
                       {"subject", candidate.spec}}});
     }
+  if (resolved_.chosen_.looked_)
+    if (std::optional<Notice> kernels = KernelsNotJudged(candidates.candidates, adapted))
+      out.push_back(std::move(*kernels));
   for (const std::string& interpreter : candidates.idle)
     if (std::none_of(subjects.begin(), subjects.end(),
                      [&](const SubjectInfo& s) { return s.spec == "python:" + interpreter; }))

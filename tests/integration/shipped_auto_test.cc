@@ -83,6 +83,31 @@ TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
               AllOf(HasSubstr("cudnn.load[subject=" + NameOf("venv") + "]"), Not(HasSubstr("system"))));
 }
 
+// What the matrix of --auto does not run is named once, whatever has it, and judges nothing.
+TEST_F(AutoTest, PackagesWhoseKernelsAnAdapterAsksAreNamed) {
+  const auto said = [this](const GateResult& r) {
+    std::vector<std::string> sentences;
+    const std::vector<std::string> codes = Notices(r, "not_gated");
+    for (size_t i = 0; i < codes.size(); ++i)
+      if (codes[i] == "kernels-not-judged") sentences.push_back(r.report["not_gated"][i]);
+    return sentences;
+  };
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  EXPECT_THAT(said(Auto()), testing::IsEmpty());
+  for (const char* package : {"torch-2.11.0+cu130", "flash_attn_4-4.0.0b36", "xformers-0.0.20"})
+    std::filesystem::create_directory(Site("venv") + "/" + package + ".dist-info");
+  MakeEnvironment("home/other", {"nvidia_cudnn_cu13-9.19.0.56", "torch-2.11.0+cu130"});
+  const GateResult r = Auto();
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_THAT(said(r), testing::ElementsAre(
+                           AllOf(HasSubstr(" torch 2.11.0+cu130"), HasSubstr(" flash-attn-4 4.0.0b36"),
+                                 HasSubstr(" --matrix kernels "),
+                                 HasSubstr("no adapter is for xformers 0.0.20 (only for >=0.0.28 <0.1)"))));
+  EXPECT_THAT(Notices(Named("cu13"), "not_gated"), Not(Contains("kernels-not-judged")));
+  EXPECT_THAT(Notices(Named("kernels"), "not_gated"), Not(Contains("kernels-not-judged")));
+}
+
 // The whole line is `cudnn-ci`.
 TEST_F(AutoTest, WithoutAMatrixTheRunIsAutos) {
   Compose();

@@ -1,6 +1,6 @@
 cudnn_ci_unit_test(base_test SOURCES base_test.cc base_file_test.cc secrets_test.cc word_finder_test.cc LINK cci_base)
 cudnn_ci_unit_test(matrix_test SOURCES matrix_test.cc matrix_subjects_test.cc matrix_extends_test.cc matrix_builtin_test.cc image_identity_test.cc compatibility_test.cc cards_test.cc table_test.cc LINK cci_model)
-cudnn_ci_unit_test(inventory_test SOURCES inventory_test.cc auto_matrix_test.cc LINK cci_model)
+cudnn_ci_unit_test(inventory_test SOURCES inventory_test.cc auto_matrix_test.cc kernel_packages_test.cc LINK cci_model)
 cudnn_ci_unit_test(notice_test SOURCES notice_test.cc LINK cci_model)
 cudnn_ci_unit_test(crash_test SOURCES crash_test.cc LINK cci_model)
 cudnn_ci_unit_test(catalog_rules_test SOURCES catalog_rules_test.cc LINK cci_model)

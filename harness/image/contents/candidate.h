@@ -4,6 +4,7 @@
 #define CUDNN_CI_IMAGE_CONTENTS_CANDIDATE_H_
 
 #include <string>
+#include <vector>
 
 #include "image/contents/gpu_use.h"
 #include "image/contents/python_environment.h"
@@ -19,15 +20,22 @@ struct Candidate {
   GpuUse gpu = {};
   // It finds a CUDA runtime, or NVRTC, in its folders or as the loader does; known once it is resolved.
   bool has_runtime = false, has_nvrtc = false;
+  std::vector<PythonPackage> adapted = {};  // of an environment, as it has them
 
   bool operator==(const Candidate&) const = default;
 };
 
 // The environment as a candidate; it has a name.
 inline Candidate CandidateOf(const PythonEnvironment& environment) {
-  return {environment.name,   "python:" + environment.interpreter,
-          environment.prefix, environment.cudnn,
-          environment.cuda,   environment.gpu};
+  return {environment.name,
+          "python:" + environment.interpreter,
+          environment.prefix,
+          environment.cudnn,
+          environment.cuda,
+          environment.gpu,
+          false,
+          false,
+          environment.adapted};
 }
 
 }  // namespace cudnn_ci

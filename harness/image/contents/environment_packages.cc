@@ -34,6 +34,15 @@ void AddFramework(const Package& package, const PackageNames& names, PythonEnvir
   }
 }
 
+void AddAdapted(const Package& package, const PackageNames& names, PythonEnvironment* found) {
+  for (const AdaptedPackage& adapted : names.adapted) {
+    const bool known = std::any_of(found->adapted.begin(), found->adapted.end(),
+                                   [&](const PythonPackage& p) { return p.distribution == package.name; });
+    if (adapted.name == package.name && !known)
+      found->adapted.push_back({adapted.title, package.name, package.version});
+  }
+}
+
 // "12" of "nvidia-cudnn-cu12"; empty of any other name.
 std::string CudaOfPackage(const std::string& name, const PackageNames& names) {
   for (const std::string& pattern : names.cudnn) {
@@ -136,6 +145,7 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
     for (const std::string& entry : reader.Names(folder))
       if (std::optional<Package> package = PythonPackageOf(folder, entry)) {
         AddFramework(*package, names, &found);
+        AddAdapted(*package, names, &found);
         if (std::string major = CudaOfPackage(package->name, names); !major.empty())
           majors.insert(std::move(major));
         found.compiles = found.compiles ||

@@ -14,6 +14,8 @@ struct PythonPackage {
   std::string title;         // as people write it: "PyTorch"
   std::string distribution;  // as it is installed: "torch", "onnxruntime-gpu"
   std::string version;       // "2.11.0+cu128"
+
+  bool operator==(const PythonPackage&) const = default;
 };
 
 struct PythonEnvironment {
@@ -31,6 +33,7 @@ struct PythonEnvironment {
   // What its packages use of a GPU. Frameworks open cuDNN and NVRTC by name, so that with one whose own files
   // use a GPU they are asked for.
   GpuUse gpu = {};
+  std::vector<PythonPackage> adapted = {};  // those whose kernels an adapter asks, by the adapter's title
 };
 
 }  // namespace cudnn_ci

@@ -75,6 +75,10 @@ PackageNames PackageNamesOf(const Knowledge& knowledge) {
   for (const KnowledgeRow* row : knowledge.Rows("features"))
     if (Knowledge::Value(*row, "ordinary") == "true")
       names.compilers.push_back(Knowledge::Value(*row, "package"));
+  for (const KnowledgeRow* row : knowledge.Rows("adapters"))
+    for (const std::string& name : TextsOf(*row, "distributions"))
+      names.adapted.push_back({Knowledge::Value(*row, "adapter"), Knowledge::Value(*row, "title"), name,
+                               Knowledge::Value(*row, "versions")});
   return names;
 }
 

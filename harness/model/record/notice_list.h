@@ -26,6 +26,8 @@ enum class NoticeCode : int {
   kCudnnOfPackagesNotUsed,
   kEnvironmentNotJudged,
   kProgramNotJudged,
+  kKernelsNotJudged,
+  kKernelsNotCovered,
   kEnvironmentIdle,
   kPromiseNotHeld,
   kSpeedNotCompared,
@@ -92,6 +94,11 @@ inline constexpr NoticeText kNotices[] = {
      "it"},
     {NoticeCode::kProgramNotJudged, "program-not-judged",
      "{path} uses a GPU ({example}) but is not tested; a subject {\"subject} tests it"},
+    {NoticeCode::kKernelsNotJudged, "kernels-not-judged",
+     "the kernels of {packages} are not tested; cudnn-ci --matrix kernels tests them{others?; no adapter is "
+     "for |}"},
+    {NoticeCode::kKernelsNotCovered, "kernels-not-judged",
+     "the kernels of {others} are not tested: no adapter is for this release"},
     {NoticeCode::kEnvironmentIdle, "environment-idle",
      "the Python environment of {interpreter} is active but has neither a CUDA library nor device code: it "
      "is not tested"},
