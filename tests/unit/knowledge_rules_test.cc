@@ -98,7 +98,7 @@ TEST(KnowledgeRules, WhatPackagesOpenHasItsOrder) {
 
 TEST(KnowledgeRules, WhatCompilesHasItsNeeds) {
   const JitRules rules = ReadJitRules(KnownEntry);
-  EXPECT_EQ(rules.needs.size(), 24U);
+  EXPECT_EQ(rules.needs.size(), 26U);
   EXPECT_EQ(rules.needs[3].versions, "<3.6");
   EXPECT_EQ(rules.needs[3].tool, JitTool::kDriverLinkName);
   EXPECT_EQ(rules.needs[3].source, "https://github.com/triton-lang/triton/issues/8667");
