@@ -1,9 +1,8 @@
-"""JAX: attention by XLA and by cuDNN, products, norms and gates by XLA, and a gate by Pallas."""
+"""JAX: attention by XLA and by cuDNN, products, norms, gates, rotary embeddings and experts by XLA, and a gate by Pallas."""
 import os
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-# Kernels in a CUDA graph bear no names.
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_enable_command_buffer="
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_enable_command_buffer="  # kernels in a CUDA graph bear no names
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from cudnn_ci_runner import Refused  # noqa: E402
@@ -15,8 +14,7 @@ COMPILED = {}
 
 def describe():
     gpus = [d for d in jax.devices() if d.platform in ("gpu", "cuda")]
-    return {"count": len(gpus), "name": gpus[0].device_kind if gpus else "", "built": "unknown" if gpus else "",
-            "capability": str(getattr(gpus[0], "compute_capability", "")) if gpus else ""}
+    return {"count": len(gpus), "name": gpus[0].device_kind if gpus else "", "built": "unknown" if gpus else "", "capability": str(getattr(gpus[0], "compute_capability", "")) if gpus else ""}
 
 
 def settle(results):
@@ -35,14 +33,12 @@ def attention(p, how):
     window = {"local_window_size": (p["window"] - 1, 0)} if p["window"] else {}
 
     def attend(q, k, v):
-        turned = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
-        return jax.nn.dot_product_attention(*turned, scale=p["scale"], is_causal=p["mask"] == "causal", implementation=how, **lengths, **window).transpose(0, 2, 1, 3)
+        return jax.nn.dot_product_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)), scale=p["scale"], is_causal=p["mask"] == "causal", implementation=how, **lengths, **window).transpose(0, 2, 1, 3)
 
     def both_ways(q, k, v, do):
         o, pull_back = jax.vjp(attend, q, k, v)
         return (o, *pull_back(do))
-    results = compiled(p, how, both_ways, "q", "k", "v", "do") if p["backward"] else (compiled(p, how, attend, "q", "k", "v"),)
-    return dict(zip(("o", "dq", "dk", "dv"), results))
+    return dict(zip(("o", "dq", "dk", "dv"), compiled(p, how, both_ways, "q", "k", "v", "do") if p["backward"] else (compiled(p, how, attend, "q", "k", "v"),)))
 
 
 def product(p, how):
@@ -68,6 +64,24 @@ def silu_gate(p, how):
 
     def pallas(x, g):
         from jax.experimental import pallas as pl
-        blocks = [pl.BlockSpec((8, 128), lambda i, j: (i, j))] * 3
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(x.shape[0] // 8, x.shape[1] // 128), in_specs=blocks[:2], out_specs=blocks[2])(x, g)
+        block = pl.BlockSpec((8, 128), lambda i, j: (i, j))
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(x.shape[0] // 8, x.shape[1] // 128), in_specs=[block] * 2, out_specs=block)(x, g)
     return {"y": compiled(p, how, pallas if how == "pallas" else lambda x, g: jax.nn.silu(x.astype("float32")).astype(x.dtype) * g, "x", "gate")}
+
+
+def rotary_embedding(p, how):
+    def turn(x, cos, sin, at):
+        cos, sin = (t[at][:, None].astype(x.dtype) for t in (cos, sin))
+        part, rest = jnp.split(x, [p["rotary_size"]], -1)
+        a, b = (part[..., ::2], part[..., 1::2]) if p["interleaved"] else jnp.split(part, 2, -1)
+        return jnp.concatenate((jnp.stack((a * cos - b * sin, b * cos + a * sin), -1 if p["interleaved"] else -2).reshape(part.shape), rest), -1)
+    return {name: compiled(p, how + name, turn, name, "cos", "sin", "positions") for name in "qk"}
+
+
+def grouped_product(p, how):
+    return {"y": compiled(p, how, lambda x, w, ends: jax.lax.ragged_dot(x, w, jnp.diff(ends, prepend=0)), "x", "w", "ends")}
+
+
+def expert_choice(p, how):
+    top, experts = compiled(p, how, lambda x: jax.lax.top_k(x.astype("float32"), p["k"]), "logits")
+    return {"experts": experts.astype("int32"), "weights": jax.nn.softmax(top)}

@@ -1,7 +1,9 @@
-"""Liger Kernel: norms and a gate, by Triton."""
+"""Liger Kernel: norms, a gate and rotary embeddings, by Triton."""
+import torch
 from cudnn_ci_runner import describe, settle  # noqa: F401
 from liger_kernel.ops.layer_norm import LigerLayerNormFunction
 from liger_kernel.ops.rms_norm import LigerRMSNormFunction
+from liger_kernel.ops.rope import LigerRopeFunction
 from liger_kernel.ops.swiglu import LigerSiLUMulFunction
 
 
@@ -15,3 +17,9 @@ def rms_norm(p, how):
 
 def silu_gate(p, how):
     return {"y": LigerSiLUMulFunction.apply(p.torch("x"), p.torch("gate"))}
+
+
+def rotary_embedding(p, how):
+    cos, sin = (torch.cat((p.torch(name),) * 2, -1)[p.torch("positions")][None].to(p.torch("q").dtype) for name in ("cos", "sin"))
+    turned = LigerRopeFunction.apply(*(p.torch(name).transpose(0, 1)[None].clone() for name in "qk"), cos, sin)
+    return {name: x[0].transpose(0, 1) for name, x in zip("qk", turned)}

@@ -1,4 +1,4 @@
-"""PyTorch: attention by each backend of SDPA and by FlexAttention, products, norms and gates, plain and by torch.compile."""
+"""PyTorch: attention by each backend of SDPA and by FlexAttention, products, norms, gates, rotary embeddings and experts, plain and by torch.compile."""
 import os
 
 import torch
@@ -36,6 +36,33 @@ def product(p, how):
     if how == "scaled_mm":
         return {"y": torch._scaled_mm(x, w, scale_a=p.torch("x_scale"), scale_b=p.torch("w_scale"), out_dtype=torch.bfloat16)}
     return {"y": torch._int_mm(x, w) if how == "int_mm" else F.linear(x, w.mT, p.torch("bias")) if "bias" in p else torch.matmul(x, w)}
+
+
+def turn(p, x, cos, sin, at):
+    cos, sin = (t[at][:, None].to(x.dtype) for t in (cos, sin))
+    part, rest = x[..., :p["rotary_size"]], x[..., p["rotary_size"]:]
+    a, b = (part[..., ::2], part[..., 1::2]) if p["interleaved"] else part.chunk(2, -1)
+    turned = torch.stack((a * cos - b * sin, b * cos + a * sin), -1 if p["interleaved"] else -2)
+    return torch.cat((turned.flatten(-2), rest), -1)
+
+
+def rotary_embedding(p, how):
+    one = torch.compile(turn, dynamic=False) if how == "compile" else turn
+    return {name: one({"rotary_size": p["rotary_size"], "interleaved": p["interleaved"]}, *(p.torch(n) for n in (name, "cos", "sin", "positions"))) for name in "qk"}
+
+
+def grouped_product(p, how):
+    return {"y": getattr(F, "grouped_mm", getattr(torch, "_grouped_mm", None))(p.torch("x"), p.torch("w"), offs=p.torch("ends"))}
+
+
+def choose(logits, k):
+    top, experts = torch.topk(logits.float(), k)
+    return experts.int(), torch.softmax(top, -1)
+
+
+def expert_choice(p, how):
+    function = torch.compile(choose, dynamic=False) if how == "compile" else choose
+    return dict(zip(("experts", "weights"), function(p.torch("logits"), p["k"])))
 
 
 FUNCTIONS = {"layer_norm": lambda e, x, w, b: F.layer_norm(x, x.shape[-1:], w, b, e),

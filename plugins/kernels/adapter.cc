@@ -24,6 +24,7 @@ Implementation ImplementationOf(const Row& row) {
   if (TextOf(row, "arithmetic") == "online_softmax") one.arithmetic = KernelArithmetic::kOnlineSoftmax;
   if (TextOf(row, "arithmetic") == "recomputed_softmax")
     one.arithmetic = KernelArithmetic::kRecomputedSoftmax;
+  if (TextOf(row, "arithmetic") == "rounded_partials") one.arithmetic = KernelArithmetic::kRoundedPartials;
   one.promises = TextsOf(row, "promises");
   one.offers = TextsOf(row, "offers");
   one.kernels = TextsOf(row, "kernels");

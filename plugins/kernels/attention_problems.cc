@@ -16,6 +16,17 @@
 // 2^0. Its backward pass takes exp(score - logarithm of the sum), and that logarithm, about as large as the
 // score, was rounded to float32: the same AttentionStatsBound, and nothing of partial sums. Rounded to 16
 // bits probabilities and gradients are exact: the bound is far below half a unit of them.
+//
+// KernelArithmetic::kRoundedPartials: FlashInfer's decode (include/flashinfer/attention/decode.cuh and
+// cascade.cuh of https://github.com/flashinfer-ai/flashinfer) splits the keys into chunks of one size, of 128
+// keys at least. Within a chunk all is float32: o / d of the chunk, where d counts its keys of the query's
+// code, is rounded to the type of O and stored (SingleDecodeWithKVCacheDispatched gives params.o = tmp, of
+// DTypeO), the logarithm of d in float32. MergeStates adds the parts, with the weights 2^(lse - maximum), in
+// float32. So a chunk with n of the N keys is off by n / N of half a unit of its own part: AddPartialsError
+// adds these up for each size of chunks and takes the largest. The weights: an lse is at most 64, off by
+// 2^-19 of float32's rounding and by 11 2^-22 of lg2.approx, and parts are merged twice; with ex2.approx's
+// 2^-22 that is less than 2^-16 for numerator and denominator together, of magnitudes that add up to 1 at
+// most.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -23,7 +34,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/numeric/attention_numbers.h"
-#include "kernels/problem.h"
+#include "common/numeric/parallel.h"
+#include "kernels/problem_parts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -33,12 +45,11 @@ using Numbers = std::vector<float>;
 using Spec = AttentionProblemSpec;
 
 constexpr std::uint64_t kSeed = 20260;
-constexpr double kPartialSums = 0x1p-18, kGradientsOfARow = 3;
+constexpr double kPartialSums = 0x1p-18, kGradientsOfARow = 3, kMergedWeights = 0x1p-16;
+constexpr std::int64_t kLeastChunk = 128;
 // Of the scores. With frameworks' own, 1 / sqrt(head size), in its place keys that do not match would get a
 // probability that shows. The numbers are made for 1.
 constexpr float kScale = 4;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The tensor as its layout has it, all of its elements once.
 KernelInput InputOf(const char* name, const Spec& spec, const AttentionTensor& tensor,
@@ -97,6 +108,72 @@ Numbers WeightsOf(const Spec& spec, const AttentionNumbers& n) {
   return weights;
 }
 
+// Half a unit in the last place of a part of this magnitude, at most 1, as the type has it.
+double HalfUnit(DataType type, double magnitude) {
+  if (magnitude == 0 || magnitude == 1) return 0;
+  const int digits = type == DataType::kBfloat16 ? 8 : type == DataType::kFloat16 ? 11 : 24;
+  return std::ldexp(1, std::ilogb(magnitude) - digits);
+}
+
+// Of the keys before each one: how many are of the query's code, and the sum of their V, element by element.
+struct KeysBefore {
+  std::vector<std::int64_t> count;
+  std::vector<double> sum;  // [key][element]
+};
+
+KeysBefore KeysOfRow(const AttentionShape& s, const AttentionNumbers& n, std::int64_t row) {
+  const std::int64_t head = row / s.queries, b = head / s.q_heads;
+  const std::int64_t kv_head = b * s.kv_heads + head % s.q_heads / s.Group();
+  const KeyRange range = s.Visible(b, row % s.queries);
+  std::vector<double> scores(At(s.keys), -INFINITY);
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
+    const float *q = &n.q[At(row * s.head_size)], *k = &n.k[At((kv_head * s.keys + j) * s.head_size)];
+    scores[At(j)] = 0;
+    for (std::int64_t d = 0; d < s.head_size; ++d) scores[At(j)] += static_cast<double>(kScale * q[d]) * k[d];
+  }
+  const double most = *std::max_element(scores.begin(), scores.end());
+  KeysBefore before = {{0}, std::vector<double>(At((s.keys + 1) * s.v_head_size))};
+  for (std::int64_t j = 0; j < s.keys; ++j) {
+    const bool matches = scores[At(j)] == most && most > -INFINITY;
+    before.count.push_back(before.count.back() + (matches ? 1 : 0));
+    const double* const sum = &before.sum[At(j * s.v_head_size)];
+    for (std::int64_t d = 0; d < s.v_head_size; ++d)
+      before.sum[At((j + 1) * s.v_head_size + d)] =
+          sum[d] + (matches ? n.v[At((kv_head * s.keys + j) * s.v_head_size + d)] : 0);
+  }
+  return before;
+}
+
+// Of one row of O: how far from it what is combined from rounded parts may be.
+void AddPartialsError(const Spec& spec, const AttentionNumbers& n, std::int64_t row, float* errors) {
+  const AttentionShape& s = spec.shape;
+  const KeysBefore before = KeysOfRow(s, n, row);
+  const auto all = static_cast<double>(before.count.back());
+  for (std::int64_t chunk = kLeastChunk; chunk < s.keys; ++chunk)
+    for (std::int64_t d = 0; d < s.v_head_size; ++d) {
+      double error = 0;
+      for (std::int64_t begin = 0; begin < s.keys; begin += chunk) {
+        const std::int64_t end = std::min(begin + chunk, s.keys);
+        const auto count = static_cast<double>(before.count[At(end)] - before.count[At(begin)]);
+        const double sum =
+            before.sum[At(end * s.v_head_size + d)] - before.sum[At(begin * s.v_head_size + d)];
+        if (count > 0) error += count / all * HalfUnit(spec.type, std::fabs(sum / count));
+      }
+      errors[d] = std::max(errors[d], static_cast<float>(error));
+    }
+}
+
+// For each element of O, without a bias.
+Numbers PartialsError(const Spec& spec, const AttentionNumbers& n) {
+  const AttentionShape& s = spec.shape;
+  Numbers errors(n.o.size());
+  ParallelFor(s.batch * s.q_heads * s.queries, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      AddPartialsError(spec, n, row, &errors[At(row * s.v_head_size)]);
+  });
+  return errors;
+}
+
 float Largest(const Numbers& numbers) {
   float most = 0;
   for (const float x : numbers) most = std::max(most, std::fabs(x));
@@ -111,10 +188,13 @@ struct Expectation {
   // all queries give each key.
   double relative = 0;
   Numbers weights;
+  Numbers partials;  // without a backward pass: for each element of O, if its parts are rounded
 
   double Allowed(AttentionRole role, std::int64_t index, KernelArithmetic arithmetic) const {
     if (arithmetic == KernelArithmetic::kExact) return 0;
-    const double partial = arithmetic == KernelArithmetic::kOnlineSoftmax ? kPartialSums : 0;
+    const bool rounded = arithmetic == KernelArithmetic::kRoundedPartials && role == AttentionRole::kO;
+    if (rounded && !partials.empty()) return kMergedWeights + static_cast<double>(partials[At(index)]);
+    const double partial = arithmetic == KernelArithmetic::kRecomputedSoftmax ? 0 : kPartialSums;
     const double of_scores = kGradientsOfARow * (partial + 2 * relative) * kScale;
     switch (role) {
       case AttentionRole::kO:
@@ -150,7 +230,8 @@ KernelOutput OutputOf(const char* name, const AttentionTensor& tensor, Attention
 
 KernelProblem Attention(const Spec& spec) {
   const AttentionShape& s = spec.shape;
-  auto e = std::make_shared<Expectation>(Expectation{spec, MakeAttentionNumbers(spec, kSeed), 0, 0, 0, {}});
+  auto e =
+      std::make_shared<Expectation>(Expectation{spec, MakeAttentionNumbers(spec, kSeed), 0, 0, 0, {}, {}});
   for (float& x : e->numbers.q) x /= kScale;
   for (float& x : e->numbers.dq) x *= kScale;
   const AttentionNumbers& n = e->numbers;
@@ -165,7 +246,10 @@ KernelProblem Attention(const Spec& spec) {
   if (HasBias(s.mask)) problem.inputs.push_back(InputOf("bias", spec, spec.Bias(), n.bias));
   if (s.mask != AttentionMask::kNone && !HasBias(s.mask)) problem.inputs.push_back(VisibleOf(s));
   problem.outputs = {OutputOf("o", spec.O(), AttentionRole::kO, e)};
-  if (!spec.backward) return problem;
+  if (!spec.backward) {
+    if (!HasBias(s.mask)) e->partials = PartialsError(spec, n);
+    return problem;
+  }
   e->most_q = Largest(n.q), e->most_k = Largest(n.k);
   e->weights = WeightsOf(spec, n);
   if (spec.type == DataType::kFloat32) e->relative = AttentionStatsBound(ScoreOf(spec.logits));

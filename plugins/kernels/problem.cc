@@ -12,7 +12,7 @@ namespace {
 const std::vector<KernelProblemRow>& Rows() {
   static const std::vector<KernelProblemRow> kRows = [] {
     std::vector<KernelProblemRow> rows;
-    for (auto of_kind : {AttentionProblems, ProductProblems, RowProblems})
+    for (auto of_kind : {AttentionProblems, ProductProblems, RowProblems, RotaryProblems, ExpertProblems})
       for (KernelProblemRow& row : of_kind()) rows.push_back(std::move(row));
     return rows;
   }();

@@ -25,6 +25,9 @@ enum class KernelArithmetic {
   // Attention whose backward pass makes the probabilities anew, in float32, from the logarithm of their sum,
   // likewise. What is rounded to 16 bits is exact.
   kRecomputedSoftmax,
+  // As kOnlineSoftmax, but each partial sum is divided by its own weights and rounded to the type of the
+  // result before they are combined, likewise.
+  kRoundedPartials,
 };
 
 struct KernelInput {
@@ -71,6 +74,8 @@ struct KernelProblemRow {
 std::vector<KernelProblemRow> AttentionProblems();
 std::vector<KernelProblemRow> ProductProblems();
 std::vector<KernelProblemRow> RowProblems();
+std::vector<KernelProblemRow> RotaryProblems();
+std::vector<KernelProblemRow> ExpertProblems();
 
 }  // namespace cudnn_ci
 

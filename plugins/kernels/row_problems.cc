@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/numeric/random_data.h"
-#include "kernels/problem.h"
+#include "kernels/problem_parts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -28,22 +28,6 @@ struct Rows {
   DataType type;
   std::int64_t rows, columns;
 };
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-KernelInput InputOf(const char* name, DataType type, std::vector<std::int64_t> shape, const Values& values) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
-  KernelInput input = {name, NameOf(type), std::move(shape), std::move(strides),
-                       std::vector<unsigned char>(values.size() * SizeOf(type))};
-  for (std::size_t i = 0; i < values.size(); ++i) Store(type, values[i], &input.bytes[i * SizeOf(type)]);
-  return input;
-}
-
-std::int64_t Draw(std::uint64_t seed, std::int64_t number, std::int64_t below) {
-  return static_cast<std::int64_t>(RandomWord(seed, static_cast<std::uint64_t>(number)) %
-                                   static_cast<std::uint64_t>(below));
-}
 
 // How far the elements of a row are from its mean, in an order of its own.
 Values Deviations(std::int64_t columns, std::uint64_t seed) {

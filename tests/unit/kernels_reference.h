@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "kernels/problem.h"
+#include "kernels_operations.h"
 
 namespace cudnn_ci {
-
-using Elements = std::vector<double>;
 
 // An input, last axis fastest.
 inline Elements ElementsOf(const KernelInput& input) {
@@ -48,6 +47,9 @@ class KernelReference {
   }
 
   std::map<std::string, Elements> inputs;
+  // Of attention: so many keys at a time, whose part of O is rounded to the type before all are added. 0:
+  // all.
+  std::int64_t chunk = 0;
 
   // The outputs by name, and "weights": what probability all queries together give each key. `fault` is one
   // of Faults() or empty.
@@ -55,12 +57,20 @@ class KernelReference {
     if (problem_.operation == "attention") return Attention(fault);
     if (problem_.operation == "product") return {{"y", Product(fault)}};
     if (problem_.operation == "silu_gate") return {{"y", Gate(fault)}};
+    if (problem_.operation == "rotary_embedding") return Rotary().Compute(fault);
+    if (problem_.operation == "grouped_product") return {{"y", GroupedProductOf(inputs, shapes_, fault)}};
+    if (problem_.operation == "expert_choice")
+      return ExpertChoiceOf(inputs.at("logits"), shapes_.at("logits")[1], attributes_["k"], fault);
     return {{"y", Norm(fault)}};
   }
 
   // In which ways a kernel of this problem may be wrong.
   std::vector<std::string> Faults() const {
     std::vector<std::string> faults;
+    if (problem_.operation == "rotary_embedding")
+      return RotaryReference::Faults(attributes_["rotary_size"] != shapes_.at("q")[2]);
+    if (problem_.operation == "grouped_product") return FaultsOfGroups(inputs.at("ends"));
+    if (problem_.operation == "expert_choice") return FaultsOfChoice();
     if (problem_.operation == "attention") {
       faults = {"scale", "P not divided"};
       const std::string mask = attributes_["mask"];
@@ -103,6 +113,10 @@ class KernelReference {
  private:
   static std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+  RotaryReference Rotary() const {
+    return {inputs, shapes_, attributes_["interleaved"], attributes_["rotary_size"]};
+  }
+
   bool Sees(std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t queries, std::int64_t keys,
             const std::string& fault) const {
     const std::string& mask = mask_;
@@ -133,13 +147,23 @@ class KernelReference {
       const Row row = {b, at % queries, first,
                        fault == "values of the next head" ? (first + keys) % rows : first, at};
       const Elements p = Probabilities(row, queries, keys, d, fault);
-      for (std::int64_t j = 0; j < keys; ++j) {
-        weights[At(first + j)] += p[At(j)];
-        Add(p[At(j)], &inputs.at("v")[At((row.values + j) * d)], d, &o[At(at * d)]);
-      }
+      for (std::int64_t j = 0; j < keys; ++j) weights[At(first + j)] += p[At(j)];
+      for (std::int64_t j = 0; j<keys; j += chunk> 0 ? chunk : keys)
+        AddPart(row.values, p, j, chunk > 0 ? std::min(j + chunk, keys) : keys, d, &o[At(at * d)]);
       if (attributes_["backward"]) Backward(row, p, queries, d, fault, &dq, &dk, &dv);
     }
     return {{"o", o}, {"dq", dq}, {"dk", dk}, {"dv", dv}, {"weights", weights}};
+  }
+
+  void AddPart(std::int64_t values, const Elements& p, std::int64_t begin, std::int64_t end, std::int64_t d,
+               double* o) const {
+    const double weight = std::accumulate(p.begin() + begin, p.begin() + end, 0.0);
+    Elements part(At(d));
+    for (std::int64_t j = begin; j < end; ++j)
+      Add(p[At(j)], &inputs.at("v")[At((values + j) * d)], d, part.data());
+    for (double& element : part)
+      if (chunk > 0 && weight > 0) element = weight * RoundTo(problem_.outputs[0].type, element / weight);
+    Add(1, part.data(), d, o);
   }
 
   static void Add(double factor, const double* from, std::int64_t count, double* to) {

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <fstream>
+#include <set>
 
 #include "common/numeric/fill.h"
 #include "kernels/adapter.h"
@@ -35,8 +37,21 @@ std::string WhyWrong(const KernelProblem& problem, const std::map<std::string, E
   return "";
 }
 
+// What stands between backquotes.
+std::vector<std::string> Quoted(const std::string& text) {
+  std::vector<std::string> quoted;
+  for (std::size_t open = 0, close = 0; (open = text.find('`', open)) != std::string::npos;
+       open = close + 1) {
+    close = text.find('`', open + 1);
+    if (close == std::string::npos) break;
+    quoted.push_back(text.substr(open + 1, close - open - 1));
+  }
+  return quoted;
+}
+
 constexpr KernelArithmetic kAll[] = {KernelArithmetic::kExact, KernelArithmetic::kOnlineSoftmax,
-                                     KernelArithmetic::kRecomputedSoftmax};
+                                     KernelArithmetic::kRecomputedSoftmax,
+                                     KernelArithmetic::kRoundedPartials};
 
 // But for keys behind a length.
 void ExpectThatQueriesAskForEveryKey(const KernelProblem& problem, const Elements& weights) {
@@ -62,7 +77,9 @@ TEST_P(KernelProblems, AreRightByDefinitionAndShowEveryFault) {
   if (problem.name == "attention/bfloat16_long") return;  // a plain one, each of whose faults takes a second
   for (const std::string& fault : reference.Faults()) {
     // With the widest bounds of all.
-    EXPECT_NE(WhyWrong(problem, reference.Compute(fault), KernelArithmetic::kOnlineSoftmax), "") << fault;
+    const auto wrong = reference.Compute(fault);
+    EXPECT_NE(WhyWrong(problem, wrong, KernelArithmetic::kOnlineSoftmax), "") << fault;
+    EXPECT_NE(WhyWrong(problem, wrong, KernelArithmetic::kRoundedPartials), "") << fault;
   }
 }
 
@@ -77,8 +94,10 @@ INSTANTIATE_TEST_SUITE_P(All, KernelProblems, ::testing::ValuesIn(KernelProblemN
 // Faults of single elements, whatever computes.
 TEST(KernelResults, ThatDifferInOneElementAreWrong) {
   int planted = 0;
-  for (const char* name : {"attention/float32_small", "attention/bfloat16_odd", "product/float32_small",
-                           "product/int8", "layer_norm/float32_64", "silu_gate/float32_65"}) {
+  for (const char* name :
+       {"attention/float32_small", "attention/bfloat16_odd", "product/float32_small", "product/int8",
+        "layer_norm/float32_64", "silu_gate/float32_65", "rotary_embedding/float32_halves_small",
+        "grouped_product/float32_small", "expert_choice/float32_8"}) {
     const KernelProblem problem = MakeKernelProblem(name);
     const auto right = KernelReference(problem).Compute();
     for (const KernelOutput& output : problem.outputs) {
@@ -91,8 +110,8 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
         for (const KernelArithmetic arithmetic : kAll)
           EXPECT_NE(WhyWrong(output, arithmetic, changed), "") << name << " " << output.name << " " << what;
       };
-      wrong("the first is twice as much and 4 more", 0,
-            [&](unsigned char* at) { Store(output.type, 2 * Load(output.type, at) + 4, at); });
+      wrong("the first is twice as much and 99 more", 0,
+            [&](unsigned char* at) { Store(output.type, 2 * Load(output.type, at) + 99, at); });
       wrong("the last is not written", last, [&](unsigned char* at) {
         const std::uint32_t fill = UnwrittenWord(output.type);
         std::memcpy(at, &fill, size);
@@ -118,11 +137,27 @@ TEST(KernelResults, OfARecomputedSoftmaxAreExactButForGradientsInFloat32) {
       how += WhyWrong(problem, results, arithmetic).empty() ? "right " : "wrong ";
     return how;
   };
-  EXPECT_EQ(changed("attention/float32_small", "dq", 1.5e-6), "wrong right right ");
-  EXPECT_EQ(changed("attention/float32_plain", "o", 0x1p-23), "wrong right wrong ");
-  EXPECT_EQ(changed("attention/float32_small", "dq", 0.25), "wrong wrong wrong ");
-  EXPECT_EQ(changed("attention/bfloat16_odd", "dq", 0x1p-7), "wrong wrong wrong ");
-  EXPECT_EQ(changed("attention/bfloat16_odd", "dv", 0x1p-7), "wrong wrong wrong ");
+  EXPECT_EQ(changed("attention/float32_small", "dq", 1.5e-6), "wrong right right right ");
+  EXPECT_EQ(changed("attention/float32_plain", "o", 0x1p-23), "wrong right wrong right ");
+  EXPECT_EQ(changed("attention/float32_small", "dq", 0.25), "wrong wrong wrong wrong ");
+  EXPECT_EQ(changed("attention/bfloat16_odd", "dq", 0x1p-7), "wrong wrong wrong wrong ");
+  EXPECT_EQ(changed("attention/bfloat16_odd", "dv", 0x1p-7), "wrong wrong wrong wrong ");
+}
+
+// As FlashInfer's decode computes: parts of O that are rounded to its type, of whatever many keys.
+TEST(KernelResults, OfRoundedPartsAreWithinTheirBound) {
+  for (const char* name : {"attention/bfloat16_decode", "attention/float16_decode"}) {
+    const KernelProblem problem = MakeKernelProblem(name);
+    KernelReference reference(problem);
+    bool inexact = false;
+    for (const std::int64_t chunk : {128, 144, 256, 512, 992}) {
+      reference.chunk = chunk;
+      const auto results = reference.Compute();
+      EXPECT_EQ(WhyWrong(problem, results, KernelArithmetic::kRoundedPartials), "") << name << " " << chunk;
+      inexact = inexact || !WhyWrong(problem, results, KernelArithmetic::kOnlineSoftmax).empty();
+    }
+    EXPECT_TRUE(inexact) << name << ": parts are exact, so that the bound is tested by nothing";
+  }
 }
 
 // In the place of a file an image may leave what blocks who opens it, or a link to it.
@@ -155,6 +190,29 @@ TEST(KernelResults, AreReadOfRegularFilesOnly) {
   EXPECT_EQ(ReadRunnerAnswer(scratch.File("none")).problem, "");
 }
 
+// Who writes an adapter finds the names there.
+TEST(KernelProblem, IsNamedInTheBook) {
+  std::ifstream file(CUDNN_CI_BOOKS "/knowledge.md");
+  std::map<std::string, std::set<std::string>> named;  // by operation
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t cell = line.find(" |", 2);
+    if (line.rfind("| `", 0) != 0 || cell == std::string::npos) continue;
+    for (const std::string& operation : Quoted(line.substr(0, cell)))
+      for (const std::string& name : Quoted(line.substr(cell))) named[operation].insert(name);
+  }
+  for (const std::string& name : KernelProblemNames()) {
+    const std::size_t slash = name.find('/');
+    EXPECT_EQ(named[name.substr(0, slash)].count(name.substr(slash + 1)), 1u) << name;
+    const KernelProblem problem = MakeKernelProblem(name);
+    for (const KernelInput& input : problem.inputs)
+      EXPECT_EQ(named[problem.operation].count(input.name), 1u) << name << " " << input.name;
+    for (const KernelOutput& output : problem.outputs)
+      EXPECT_EQ(named[problem.operation].count(output.name), 1u) << name << " " << output.name;
+    for (const auto& [key, value] : nlohmann::json::parse(problem.attributes).items())
+      EXPECT_EQ(named[problem.operation].count(key), 1u) << name << " " << key;
+  }
+}
+
 TEST(KernelProblem, WithoutAResultHasInputsThatDoNotFit) {
   for (const char* name : {"attention/sizes_differ", "product/inner_sizes_differ"}) {
     const KernelProblem problem = MakeKernelProblem(name);
@@ -179,15 +237,20 @@ bool IsRead(KernelReference* reference, const std::string& input, std::size_t i,
 }
 
 TEST(KernelProblem, ReadsEveryElementOfEveryInput) {
-  for (const char* name : {"attention/float32_small", "product/float32_small", "layer_norm/float32_64",
-                           "rms_norm/float32_64", "silu_gate/float32_65"}) {
+  for (const char* name :
+       {"attention/float32_small", "product/float32_small", "layer_norm/float32_64", "rms_norm/float32_64",
+        "silu_gate/float32_65", "rotary_embedding/float32_halves_small",
+        "rotary_embedding/float32_interleaved_small", "grouped_product/float32_small",
+        "expert_choice/float32_8"}) {
     const KernelProblem problem = MakeKernelProblem(name);
     KernelReference reference(problem);
     const auto before = reference.Compute();
     std::map<std::string, int> unread;
     for (const KernelInput& input : problem.inputs)
       for (std::size_t i = 0; i < reference.inputs[input.name].size(); ++i)
-        unread[input.name] += !IsRead(&reference, input.name, i, before);
+        // But for the matrix of a group without rows.
+        if (problem.operation != "grouped_product" || reference.inputs[input.name][i] != 96)
+          unread[input.name] += !IsRead(&reference, input.name, i, before);
     for (const auto& [input, count] : unread) EXPECT_EQ(count, 0) << name << " " << input;
   }
 }

@@ -44,3 +44,4 @@ cudnn_ci_unit_test(knowledge_rules_test SOURCES knowledge_rules_test.cc LINK cud
 
 # The kernels plugin's problems and their judge.
 cudnn_ci_unit_test(kernels_test SOURCES kernels_test.cc LINK cudnn_ci_kernels_rules nlohmann_json::nlohmann_json)
+target_compile_definitions(kernels_test PRIVATE CUDNN_CI_BOOKS="${PROJECT_SOURCE_DIR}/harness/docs")

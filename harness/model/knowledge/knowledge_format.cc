@@ -197,7 +197,7 @@ FileFormat Adapters() {
             CCI_KNOWLEDGE_IMPLEMENTATION,
             {{"adapter", Kind::kName},
              {"implementation", Kind::kText},
-             {"arithmetic", Kind::kWord, false, {"exact", "online_softmax", "recomputed_softmax"}},
+             {"arithmetic", Kind::kWord, false, {"exact", "online_softmax", "recomputed_softmax", "rounded_partials"}},
              {"library", Kind::kWord, false, {"cudnn"}},
              {"promises", Kind::kPathPatterns, false},
              {"offers", Kind::kPathPatterns, false},
