@@ -211,7 +211,8 @@ bool Gate::MakePlan() {
     plan_.partial.push_back({NoticeCode::kIsolationNone});
   }
   if (const std::optional<Notice>& taken = collected_->automatic()) plan_.not_gated.push_back(*taken);
-  for (const auto& notices : {collected_->UnusedDevices(devices_), collected_->NotJudged(known_.names.adapted)})
+  for (const auto& notices :
+       {collected_->UnusedDevices(devices_), collected_->NotJudged(known_.names.adapted)})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   TellOfSbom();
   if (options_.dry_run) return DryRun();

@@ -126,7 +126,8 @@ class Collected {
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
   // The same, as what is not gated.
   Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged. With
+  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged.
+  // With
   // --auto: the packages whose kernels an adapter could ask, too.
   Notices NotJudged(const std::vector<AdaptedPackage>& adapted) const;
   // How the cases are chosen. Plugins judge parameters in processes of the session: interrupted() may change
