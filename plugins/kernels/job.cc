@@ -1,5 +1,6 @@
 #include "kernels/job.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,16 @@ nlohmann::ordered_json WriteProblem(const std::string& folder, std::size_t numbe
           {"operation", problem.operation},
           {"attributes", json::parse(problem.attributes)},
           {"inputs", inputs}};
+}
+
+std::string PathOf(const std::string& folder, RunnerAnswer::Call call, const KernelOutput& output) {
+  return folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;
+}
+
+std::string WhyWrongFile(const std::string& path, const KernelOutput& output, KernelArithmetic arithmetic) {
+  const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
+  const Result<std::string> bytes = ReadFile(path, wanted);
+  return bytes.ok() ? WhyWrong(output, arithmetic, *bytes) : "it cannot be read: " + bytes.error();
 }
 
 std::string ShapeText(const std::vector<std::int64_t>& shape) {
@@ -101,15 +112,20 @@ WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAns
     if (got.dtype != NameOf(output.type) || got.shape != output.shape)
       return {output.name, output.name + " is " + got.dtype + " " + ShapeText(got.shape) + ", expected " +
                                NameOf(output.type) + " " + ShapeText(output.shape)};
-    const std::string path =
-        folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;
-    const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
-    const Result<std::string> bytes = ReadFile(path, wanted);
-    const std::string why = bytes.ok() ? WhyWrong(output, asked.implementation->arithmetic, *bytes)
-                                       : "it cannot be read: " + bytes.error();
+    const std::string why =
+        WhyWrongFile(PathOf(folder, call, output), output, asked.implementation->arithmetic);
     if (!why.empty()) return {output.name, output.name + ": " + why};
   }
   return {};
+}
+
+bool IsWithinBound(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call) {
+  const KernelCall& asked = job.calls.at(static_cast<std::size_t>(call.first));
+  if (asked.implementation->arithmetic == KernelArithmetic::kExact) return false;
+  const auto& outputs = asked.problem->outputs;
+  return std::any_of(outputs.begin(), outputs.end(), [&](const KernelOutput& output) {
+    return !WhyWrongFile(PathOf(folder, call, output), output, KernelArithmetic::kExact).empty();
+  });
 }
 
 }  // namespace cudnn_ci

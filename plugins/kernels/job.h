@@ -47,6 +47,8 @@ struct WrongOutput {
 };
 WrongOutput WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
                       const RunnerResult& result);
+// Whether what is right is so only by the bound of the implementation's arithmetic.
+bool IsWithinBound(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call);
 
 }  // namespace cudnn_ci
 

@@ -28,7 +28,8 @@ struct PackageParams : Interpreter {
 
 // What became of the calls of one implementation, by their problems.
 struct Tally {
-  std::vector<std::string> exact, refused, wrong;
+  std::vector<std::string> right, refused, wrong;
+  int within_bound = 0;  // of `right`: only by the bound of the implementation's arithmetic
   double first_s = 0,
          second_s = 0;  // of the first runs, in which what is compiled is compiled, and the second
 };
@@ -124,7 +125,8 @@ class PackageCase {
       if (!right) tally.wrong.push_back(call.problem->name);
       if (!right) return;
     }
-    tally.exact.push_back(call.problem->name);
+    tally.right.push_back(call.problem->name);
+    tally.within_bound += IsWithinBound(folder, job_, {index, 1}) ? 1 : 0;
   }
 
   void JudgeRefusal(const KernelCall& call, int run, const RunnerRefusal& refusal) {
@@ -186,7 +188,7 @@ class PackageCase {
       ctx_.Finding(what.first.c_str(), failed.first + failed.second);
     // Who refuses everything has shown nothing, whatever it promises.
     const bool any_right = std::any_of(tallies_.begin(), tallies_.end(),
-                                       [](const auto& tally) { return !tally.second.exact.empty(); });
+                                       [](const auto& tally) { return !tally.second.right.empty(); });
     if (failures_.empty() && !any_right && out_of_memory_.empty() && answer().ended) ReportNothingRight();
   }
 
@@ -226,15 +228,18 @@ class PackageCase {
     std::string text = name_ + ", built for CUDA " + answer().built + ", on " + answer().device + "\n";
     if (!adapter_.known_good.empty()) text += "known to be right: " + adapter_.known_good + "\n";
     if (!adapter_.known_bad.empty()) text += "known to be wrong: " + adapter_.known_bad + "\n";
-    double exact = 0, refused = 0, wrong = 0, first_s = 0, second_s = 0;
+    double right = 0, within_bound = 0, refused = 0, wrong = 0, first_s = 0, second_s = 0;
     for (const auto& [name, tally] : tallies_) {
       char times[100];
       std::snprintf(times, sizeof times, "first runs %.3f s, second runs %.3f s", tally.first_s,
                     tally.second_s);
-      text += name + ": right " + std::to_string(tally.exact.size()) + ", refused " +
-              std::to_string(tally.refused.size()) + ", wrong " + std::to_string(tally.wrong.size()) + "; " +
-              times + "\n";
-      exact += static_cast<double>(tally.exact.size()), refused += static_cast<double>(tally.refused.size());
+      text += name + ": right " + std::to_string(tally.right.size()) +
+              (tally.within_bound > 0 ? ", of these " + std::to_string(tally.within_bound) + " within a bound"
+                                      : "") +
+              ", refused " + std::to_string(tally.refused.size()) + ", wrong " +
+              std::to_string(tally.wrong.size()) + "; " + times + "\n";
+      within_bound += tally.within_bound;
+      right += static_cast<double>(tally.right.size()), refused += static_cast<double>(tally.refused.size());
       wrong += static_cast<double>(tally.wrong.size()), first_s += tally.first_s, second_s += tally.second_s;
     }
     for (const auto& [call, result] : answer().results)
@@ -242,7 +247,8 @@ class PackageCase {
         text +=
             "computed: " + job_.calls[static_cast<std::size_t>(call.first)].Text() + Kernels(result) + "\n";
     ctx_.Attach("kernels.txt", "text/plain", text + refusals_ + details_);
-    ctx_.Measure("right", exact, "");
+    ctx_.Measure("right", right, "");
+    ctx_.Measure("within_bound", within_bound, "");
     ctx_.Measure("refused", refused, "");
     ctx_.Measure("wrong", wrong, "");
     ctx_.Measure("first_runs", first_s, "s");

@@ -97,12 +97,13 @@ TEST_F(AutoTest, PackagesWhoseKernelsAnAdapterAsksAreNamed) {
   EXPECT_THAT(said(Auto()), testing::IsEmpty());
   for (const char* package : {"torch-2.11.0+cu130", "flash_attn_4-4.0.0b36", "xformers-0.0.20"})
     std::filesystem::create_directory(Site("venv") + "/" + package + ".dist-info");
-  MakeEnvironment("home/other", {"nvidia_cudnn_cu13-9.19.0.56", "torch-2.11.0+cu130"});
+  MakeEnvironment("other", {"nvidia_cudnn_cu13-9.19.0.56", "torch-2.9.1"});
+  Set("CONDA_PREFIX", gate().Path("other"));
   const GateResult r = Auto();
   EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
   EXPECT_THAT(said(r), testing::ElementsAre(
-                           AllOf(HasSubstr(" torch 2.11.0+cu130"), HasSubstr(" flash-attn-4 4.0.0b36"),
-                                 HasSubstr(" --matrix kernels "),
+                           AllOf(HasSubstr(" torch 2.11.0+cu130"), HasSubstr(" torch 2.9.1"),
+                                 HasSubstr(" flash-attn-4 4.0.0b36"), HasSubstr(" --matrix kernels "),
                                  HasSubstr("no adapter is for xformers 0.0.20 (only for >=0.0.28 <0.1)"))));
   EXPECT_THAT(Notices(Named("cu13"), "not_gated"), Not(Contains("kernels-not-judged")));
   EXPECT_THAT(Notices(Named("kernels"), "not_gated"), Not(Contains("kernels-not-judged")));

@@ -160,6 +160,30 @@ TEST(KernelResults, OfRoundedPartsAreWithinTheirBound) {
   }
 }
 
+// What is told of a case: how much of what is right is so by a bound alone.
+TEST(KernelResults, ThatAreNotExactAreCounted) {
+  const Scratch scratch;
+  Adapter adapter;
+  for (const KernelArithmetic arithmetic : {KernelArithmetic::kOnlineSoftmax, KernelArithmetic::kExact}) {
+    Implementation& one = adapter.implementations.emplace_back();
+    one.arithmetic = arithmetic;
+    one.promises = {"attention/float32_plain"};
+  }
+  const KernelJob job = MakeKernelJob(adapter, [](const Implementation&) { return true; });
+  auto results = KernelReference(*job.calls.at(0).problem).Compute();
+  const auto write = [&] {
+    for (const KernelOutput& output : job.calls[0].problem->outputs)
+      for (const char* call : {"0.1.", "1.1."})
+        scratch.Write(call + output.name, BytesOf(output, results.at(output.name)));
+  };
+  write();
+  EXPECT_FALSE(IsWithinBound(scratch.path(), job, {0, 1}));
+  for (double& element : results.at("dq")) element += 1e-6;
+  write();
+  EXPECT_TRUE(IsWithinBound(scratch.path(), job, {0, 1}));
+  EXPECT_FALSE(IsWithinBound(scratch.path(), job, {1, 1})) << "which is wrong";
+}
+
 // In the place of a file an image may leave what blocks who opens it, or a link to it.
 TEST(KernelResults, AreReadOfRegularFilesOnly) {
   const Scratch scratch;
