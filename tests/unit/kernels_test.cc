@@ -232,7 +232,8 @@ TEST(KernelProblem, IsNamedInTheBook) {
       EXPECT_EQ(named[problem.operation].count(input.name), 1u) << name << " " << input.name;
     for (const KernelOutput& output : problem.outputs)
       EXPECT_EQ(named[problem.operation].count(output.name), 1u) << name << " " << output.name;
-    for (const auto& [key, value] : nlohmann::json::parse(problem.attributes).items())
+    const nlohmann::json attributes = nlohmann::json::parse(problem.attributes);
+    for (const auto& [key, value] : attributes.items())
       EXPECT_EQ(named[problem.operation].count(key), 1u) << name << " " << key;
   }
 }
