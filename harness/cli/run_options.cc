@@ -26,8 +26,9 @@ void DeclareReports(CLI::App* app, RunOptions* o) {
 
 // How many processes there are, and which cases share one.
 void DeclareProcesses(CLI::App* app, RunOptions* o) {
-  app->add_option("--jobs", o->jobs,
-                  "number of processes at a time (default: one more than the CPUs that the container may use)")
+  app->add_option(
+         "--jobs", o->jobs,
+         "number of processes at a time (default: one more than the CPUs that the container may use)")
       ->type_name("N")
       ->check(CheckWhole(1, 4096));
   app->add_option_function<std::string>(
