@@ -38,7 +38,7 @@ def clean(value, most=MOST_TEXT):
 def read(path):
     """The object in a JSON file; empty when it is not there, too large or none."""
     try:
-        # Nobody writes into a FIFO that a check left in its place: to open one must not wait.
+        # A check may have left a FIFO without a writer in its place: opening one must not wait.
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8", errors="replace") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_REPORT:
@@ -84,7 +84,7 @@ class Run:
         self.sentences = [s for s in sentences if isinstance(s, str)] if isinstance(sentences, list) else []
 
     def blame_without_verdict(self):
-        """Whom the launcher's type names ("runner.no-gpu-runtime"); nobody is known where it says nothing."""
+        """Whom the launcher's type names ("runner.no-gpu-runtime"); undetermined if it names no one."""
         named = self.reason.split(":")[0].split(".")[0]
         if named in BLAMES:
             return named
@@ -98,7 +98,7 @@ class Run:
                 "exit-code": self.exit_code, "report": clean(str(self.folder))}
 
     def annotations(self):
-        """(level, title, text) of the root cause, then of each other finding once, errors first; what was not judged by its reason."""
+        """(level, title, text) of the root cause, then of each other finding once, errors first; what was not tested by its reason."""
         errors, warnings = list(self.errors), list(self.warnings)
         for case in self.cases:
             found = [{**f, "case": case.get("id")} for f in objects(case.get("findings"))]

@@ -13,7 +13,7 @@ def add_folder(tar, name, date):
 
 def add_tree(tar, tree, prefix, date):
     """Adds the files of the folder `tree` to an open tar file, below `prefix` (a/b; "": at the top) with an entry for each of its
-    parts. What its owner may execute anybody may; only root may write."""
+    parts. What its owner may execute, everyone may; only root may write."""
     parts = pathlib.PurePosixPath(prefix).parts
     for count in range(1, len(parts) + 1):
         add_folder(tar, "/".join(parts[:count]), date)

@@ -68,7 +68,7 @@ def main(words):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", choices=[*ARCHITECTURES, "all"], default=platform.machine(), help="default: this machine's (%(default)s)")
     parser.add_argument("--all", dest="arch", action="store_const", const="all", help="--arch all: every processor, as a release has them")
-    parser.add_argument("--out", metavar="DIR", help="where they go (default: build-bundle)")
+    parser.add_argument("--out", metavar="DIR", help="output folder (default: build-bundle)")
     arguments = parser.parse_args(words)
     try:
         for path in make(arguments, pathlib.Path(__file__).resolve().parent.parent.parent):

@@ -54,7 +54,7 @@ def archive_of(files, executable, level):
 
 
 def write(tree, path, level=22):
-    """Makes the file `path` of the folder `tree`, packed at that level of zstd; returns it. By rename: nobody runs half of it."""
+    """Makes the file `path` of the folder `tree`, packed at that level of zstd; returns it. By rename, so that nothing can run half of it."""
     tree, path = pathlib.Path(tree), pathlib.Path(path)
     program = tree / "bin/cudnn-ci"
     files = [(name, file, bool(file.stat().st_mode & 0o100) and not name.startswith("plugins/")) for name, file in parts_of(tree)]

@@ -25,7 +25,7 @@ What is asked, as groups of keys:
 """
 EPILOG = """A file for --allow has a line for each difference that is intended: KEY [/LINE/] REASON. KEY is a key as this command prints
 it, with blanks written as `_` and * for any text. LINE is a regular expression that is sought in each line that differs, as --diff
-prints it with its sign; without one, all of the answer may differ. An answer of which one line fits no rule differs. A rule that
+prints it with its sign; without one, all of the answer may differ. An answer differs if one of its lines fits no rule. A rule that
 nothing needs any more is a difference too. Values of JSON documents are lines of their own, behind their keys.
 
 Exit status: 0 all answers are equal or their difference is allowed, 1 some differ, 2 usage or something is missing"""
@@ -85,7 +85,7 @@ def main(words):
     parser.add_argument("new", metavar="NEW", type=pathlib.Path, help="the tree that is compared")
     parser.add_argument("build", metavar="BUILD", nargs="?", type=pathlib.Path,
                         help="the build folder whose fakes and fixtures both run on (default: the folder that OLD lies in)")
-    parser.add_argument("--only", metavar="GROUP", action="append", choices=questions.GROUPS, help="ask these questions alone; repeatable")
+    parser.add_argument("--only", metavar="GROUP", action="append", choices=questions.GROUPS, help="ask only these questions; repeatable")
     parser.add_argument("--allow", metavar="FILE", type=pathlib.Path, help="differences that are intended")
     parser.add_argument("--diff", action="store_true", help="print every line that differs, not the first ones")
     parser.add_argument("--jobs", metavar="N", type=int, default=0, help="programs at a time (default: one for each processor)")

@@ -26,7 +26,7 @@ class Answer:
 
 
 def read(path):
-    """The text of a file; of what is no file, a word for that."""
+    """The text of a file, or a word that says what it is if it is not a file."""
     if not path.is_file():
         return "(no such file)"
     return path.read_bytes().decode("utf-8", "backslashreplace")
@@ -44,7 +44,7 @@ class Machine:
             (folder / name).mkdir()
 
     def put(self, tree):
-        """Puts a tree to the place where it is asked, in place of the one before it, and empties `here`."""
+        """Puts a tree in the place where it is asked, instead of the one before it, and empties `here`."""
         if not os.access(tree / "bin/cudnn-ci", os.X_OK):
             raise Missing(f"{tree}/bin/cudnn-ci: not found")
         for used in (self.tree, self.here):

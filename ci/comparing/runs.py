@@ -131,6 +131,6 @@ def rebuild_all(place):
         found[f"rebuilt {name}: console"] = future.result().text()
         for file in made[name]:
             content = machine.read(place.here / f"rebuilt {name}" / file)
-            # A merged run has an id and a time of its own.
+            # A merged run has its own id and time.
             found[f"rebuilt {name}: {file}"] = normalised.of_file(file, content) if name in ("merged", "one-part", "page") else content
     return found

@@ -132,8 +132,8 @@ def make(root, out, gallery=None, program=None):
 
 def main(words):
     parser = argparse.ArgumentParser(prog="ci/site", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", metavar="DIR", default="build-site", help="where it goes (default: %(default)s)")
-    parser.add_argument("--archive", metavar="FILE", help="also a .tar.gz of it, with one folder named as the file")
+    parser.add_argument("--out", metavar="DIR", default="build-site", help="output folder (default: %(default)s)")
+    parser.add_argument("--archive", metavar="FILE", help="also write a .tar.gz of it, with one folder named like the file")
     parser.add_argument("--gallery", metavar="DIR", type=pathlib.Path, help="also show the pictures of report pages that `ci/gallery draw` put there")
     parser.add_argument("--program", metavar="FILE", type=pathlib.Path, help="the bin/cudnn-ci of an installed tree: also show all its options and checks")
     arguments = parser.parse_args(words)

@@ -51,7 +51,7 @@ def layers(root):
 
 
 def rooms(root):
-    """{layer: its rooms, each of which includes those before it alone}."""
+    """{layer: its rooms}; each room includes only those before it."""
     text = (root / ROOMS).read_text(encoding="utf-8")
     found = {}
     for layer, room in re.findall(r'^ +\{"(\w+)/(\w+)", \{', text, flags=re.MULTILINE):

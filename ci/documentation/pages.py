@@ -142,7 +142,7 @@ def navigation(root, places):
 
 
 def followers(root, source, places, known):
-    """The pages that a page links to and nobody has placed yet."""
+    """The pages that a page links to and that have no place yet."""
     if not source.endswith(".md"):
         return []
     text = (root / source).read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ def is_code(line):
 
 
 def blocks(text):
-    """A comment's text as HTML: paragraphs, a numbered item as one of its own, and code, which is indented."""
+    """A comment's text as HTML: paragraphs, a numbered item as its own paragraph, and code, which is indented."""
     found, item = [], False
     for paragraph in re.split(r"\n\s*\n|\n(?= *\(\d+\) )", text):
         item = bool(re.match(r" *\(\d+\) ", paragraph)) or (item and paragraph.startswith("  "))

@@ -1,4 +1,4 @@
-"""Judges a finished release: sums, provenance, and that what is in it runs."""
+"""Tests a finished release: sums, provenance, and that what is in it runs."""
 import gzip
 import hashlib
 import json

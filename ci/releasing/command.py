@@ -21,7 +21,7 @@ DESCRIPTION = """Makes a release and checks it: the archives, wheels and OCI lay
 page, the documentation site, the notes (the head of CHANGELOG.md), a statement of provenance (in-toto, SLSA) and SHA256SUMS over all.
 Needs `ci/deps bundle site` and a tree without uncommitted changes. The same commit gives the same bytes.
 
-With --check it makes nothing and judges a release: sums, provenance, that the archive and the wheel run on this machine, the last in a
+With --check it makes nothing and tests a release: sums, provenance, that the archive and the wheel run on this machine, the last in a
 new virtual environment without an index, that the OCI layout holds the archives' trees; with --image, that it starts in a container."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file (default: the commit's)
              CUDNN_CI_JOBS      how many compilers at once (default: one for each processor)
@@ -93,7 +93,7 @@ def manual_of(out, version):
 
 
 def assemble(root, out, source, *, given=None, builder=provenance.BUILDER, gallery=None):
-    """Makes the release in the empty folder `out`. `given`: a folder of ready artifacts, in place of a build."""
+    """Makes the release in the empty folder `out`. `given`: a folder of ready artifacts, instead of a build."""
     text, own = notes.notes_of((root / "CHANGELOG.md").read_text(encoding="utf-8"), source.version)
     if not own:
         say(f"CHANGELOG.md does not begin with [{source.version}]: the notes are those of [Unreleased]")
@@ -126,16 +126,16 @@ def make(root, out, source, *, given=None, builder=provenance.BUILDER, images=()
 
 def parser_of():
     parser = argparse.ArgumentParser(prog="ci/release", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("build-release"), help="where it goes (default: %(default)s)")
-    parser.add_argument("--check", metavar="DIR", type=pathlib.Path, help="judge the release in DIR, make nothing")
+    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("build-release"), help="output folder (default: %(default)s)")
+    parser.add_argument("--check", metavar="DIR", type=pathlib.Path, help="test the release in DIR, make nothing")
     parser.add_argument("--artifacts", metavar="DIR", type=pathlib.Path, help="take what `ci/bundle --all --out DIR` left, and a site if there is one, "
-                                                                              "in place of a build; the provenance says so")
+                                                                              "instead of a build; the provenance says so")
     parser.add_argument("--gallery", metavar="DIR", type=pathlib.Path, help="the pictures of report pages that the site shows: what `ci/gallery draw` made")
-    parser.add_argument("--image", metavar="NAME", action="append", default=[], help="also start it in a container of this image (again for others)")
-    parser.add_argument("--engine", metavar="PROGRAM", default="docker", help="that starts containers (default: %(default)s)")
+    parser.add_argument("--image", metavar="NAME", action="append", default=[], help="also start it in a container of this image; repeatable")
+    parser.add_argument("--engine", metavar="PROGRAM", default="docker", help="container engine (default: %(default)s)")
     parser.add_argument("--builder", metavar="URI", default=os.environ.get("CUDNN_CI_BUILDER") or provenance.BUILDER,
                         help="who builds, for the provenance (default: $CUDNN_CI_BUILDER, or %(default)s)")
-    parser.add_argument("--source-uri", metavar="URI", help="where the commit is to be had, for the provenance: git+https://...")
+    parser.add_argument("--source-uri", metavar="URI", help="where the commit can be fetched, for the provenance: git+https://...")
     parser.add_argument("--allow-changes", action="store_true", help="release a tree with uncommitted changes; the provenance says so")
     return parser
 

@@ -1,5 +1,5 @@
 """The statement of where a release comes from: https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md with
-https://slsa.dev/spec/v1.1/provenance. It holds no time of its own: the same commit gives the same bytes."""
+https://slsa.dev/spec/v1.1/provenance. It holds no time: the same commit gives the same bytes."""
 import ast
 import re
 import subprocess

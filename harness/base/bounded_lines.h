@@ -1,4 +1,4 @@
-// Lines of a file that somebody may have written who is not trusted.
+// Lines of a file that may not be trusted.
 #ifndef CUDNN_CI_BASE_BOUNDED_LINES_H_
 #define CUDNN_CI_BASE_BOUNDED_LINES_H_
 

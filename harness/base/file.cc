@@ -133,7 +133,7 @@ Status AtomicFile::Rename() {
         return {};
       }
       if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) return foreign;
-      Status lost = SystemError("what was at " + path_ + " is now at " + temporary_, errno);
+      Status lost = SystemError("the file at " + path_ + " was moved to " + temporary_, errno);
       temporary_.clear();  // it is not ours to remove
       return lost;
     }

@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// More tasks than anybody judges together.
+// More tasks than are tested together.
 inline constexpr int kMostTasks = 128;
 
 // The value of a variable; empty: it is not set.

@@ -1,4 +1,4 @@
-// libc++'s last words name the type of an exception that nobody caught, and for that every program and plugin
+// libc++'s last words name the type of an uncaught exception, and for that every program and plugin
 // would carry a demangler of 70 KB. With this unit they give the mangled name. Other C++ libraries keep
 // theirs.
 #include <cstddef>

@@ -65,7 +65,7 @@ struct FrameworkFiles {
   std::string module;                      // "torch", what `import` names
   std::vector<std::string> distributions;  // "jax-cuda13-plugin", "jaxlib": names of packages
   // The files whose run path names the folders of CUDA's libraries, below a folder of packages; the first
-  // that is there counts.
+  // that exists counts.
   std::vector<std::string> run_path_of;
   // Patterns of libraries that need CUDA's, below a folder of packages.
   std::vector<std::string> native;

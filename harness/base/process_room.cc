@@ -21,8 +21,8 @@ std::string ProcessRoom::Describe() const {
     const int64_t limit = NumberIn(folder + "/pids.max");  // "max" reads as 0
     if (limit <= 0 || (least > 0 && limit >= least)) continue;
     least = limit;
-    lowest = "the cgroup allows " + std::to_string(limit) + " processes and threads, " +
-             std::to_string(NumberIn(folder + "/pids.current")) + " are there";
+    lowest = "the cgroup allows " + std::to_string(limit) + " processes and threads; " +
+             std::to_string(NumberIn(folder + "/pids.current")) + " are running";
   }
   rlimit own{};
   if (getrlimit(RLIMIT_NPROC, &own) == 0 && own.rlim_cur != RLIM_INFINITY)

@@ -19,7 +19,7 @@ class ProcessRoom {
 
   // How often a limit of these groups has kept a process or a thread from being started; 0 if unknown.
   int64_t Refusals() const;
-  // "the cgroup allows 64 processes and threads, 63 are there; ulimit -u is 1000", as far as there are
+  // "the cgroup allows 64 processes and threads; 63 are running; ulimit -u is 1000", as far as there are
   // limits; "no limit of processes is known".
   std::string Describe() const;
 

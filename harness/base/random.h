@@ -1,4 +1,4 @@
-// Numbers that nobody can guess.
+// Random numbers that cannot be guessed.
 #ifndef CUDNN_CI_BASE_RANDOM_H_
 #define CUDNN_CI_BASE_RANDOM_H_
 

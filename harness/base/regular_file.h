@@ -11,9 +11,9 @@
 
 namespace cudnn_ci {
 
-// Follows links, and opens an embedded file (base/embedded.h) as any other. Not valid: errno says why, and of
-// what is no regular file *kind says what it is ("a FIFO"); empty otherwise. How much is read of the file is
-// the caller's to bound: it may grow meanwhile.
+// Follows links, and opens an embedded file (base/embedded.h) as any other. Not valid: errno says why, and
+// *kind what the file is if it is not a regular one ("a FIFO"), else empty. The caller bounds how much it
+// reads: the file may grow meanwhile.
 Fd OpenRegularFile(const std::string& path, std::string* kind = nullptr);
 
 }  // namespace cudnn_ci

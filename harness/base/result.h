@@ -1,5 +1,5 @@
 // Result<T>: a value or an error text, between our functions. Exceptions end where third-party code
-// is called; nobody searches an error text: what a caller must tell apart is an enum beside it.
+// is called; error texts are never searched: what a caller must tell apart is an enum beside it.
 #ifndef CUDNN_CI_BASE_RESULT_H_
 #define CUDNN_CI_BASE_RESULT_H_
 

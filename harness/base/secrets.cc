@@ -60,7 +60,7 @@ void FindShapes(std::string_view text, std::vector<Range>* out) {
   }
 }
 
-// Three parts of base64url, of which the first two begin as an object in JSON does.
+// Three parts of base64url; the first two begin like an object in JSON.
 void FindWebTokens(std::string_view text, std::vector<Range>* out) {
   for (size_t at = text.find("eyJ"); at != std::string_view::npos; at = text.find("eyJ", at + 1)) {
     if (at > 0 && IsTokenCharacter(text[at - 1])) continue;  // else a long word would be read again and again

@@ -31,12 +31,12 @@ class Secrets {
   // Of this process's environment, as it is at the first call.
   static const Secrets& OfThisProcess();
 
-  // With "[masked NAME]" in place of a variable's value, "[masked token]" of what has the shape of one, and
+  // With "[masked NAME]" instead of a variable's value, "[masked token]" of what has the shape of one, and
   // "[masked]" of what is left of a value where a text was cut. Idempotent.
   std::string Mask(std::string_view text) const;
   // With as many "*" in their place, for files in which places matter.
   std::string MaskKeepingLength(std::string_view text) const;
-  // The word for a shell (ShellQuote) that says the same where the variables are set: "$NAME" in place of
+  // The word for a shell (ShellQuote) that says the same where the variables are set: "$NAME" instead of
   // values.
   std::string ShellWord(std::string_view word) const;
 

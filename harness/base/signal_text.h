@@ -6,7 +6,7 @@
 
 namespace cudnn_ci {
 
-// "SIGSEGV"; "signal 40" for one without a name of its own. Any thread.
+// "SIGSEGV"; "signal 40" for one without a name. Any thread.
 std::string SignalName(int signal);
 
 // "SIGSEGV (Segmentation fault)"; "signal 40". The words are those of glibc

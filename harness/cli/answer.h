@@ -14,7 +14,7 @@ namespace cudnn_ci {
 int PrintAsIs(const std::string& text);
 // Text that names plugins and files: cleaned, without secrets and commands to a pipeline.
 int PrintText(const std::string& text, const CommandSpelling& spelling = kInText);
-// A JSON document, of which each text is printed without secrets; laid out, in ASCII.
+// A JSON document, indented and in ASCII; each text is printed without secrets.
 int PrintJson(const std::string& document);
 // A JSON document that is laid out already, its texts as they are.
 int PrintJsonAsIs(const std::string& document);

@@ -1,4 +1,4 @@
-// A command of cudnn-ci beside the gate: its options and what it does. Each lies in a file of its own, in
+// A command of cudnn-ci beside the gate: its options and what it does. Each has its own file, in
 // cli/commands; the table of all is cli/commands/table.h.
 #ifndef CUDNN_CI_CLI_COMMAND_H_
 #define CUDNN_CI_CLI_COMMAND_H_

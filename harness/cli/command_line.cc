@@ -118,7 +118,7 @@ std::vector<DeclaredCommand> DeclareCommands(CLI::App* app) {
   return declared;
 }
 
-// A folder that is there, and that the run is to write into.
+// An existing folder that the run is to write into.
 std::string FolderToWriteInto(const RunOptions& options) {
   const std::string folder = ChoosePaths(options.reports).folder;
   return folder.empty() || IsFolder(folder) ? folder : DirectoryOf(folder);

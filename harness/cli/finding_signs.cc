@@ -107,10 +107,10 @@ Result<std::map<std::string, FindingSigns>> ReadFindingSigns(const std::string& 
   std::vector<std::string> files;
   for (const std::string& name : NamesIn(folder))
     if (name.ends_with(".json")) files.push_back(folder + "/" + name);
-  if (files.empty()) return Error{folder + ": no findings are there; repair the installation"};
+  if (files.empty()) return Error{folder + ": the folder has no findings; repair the installation"};
   std::map<std::string, FindingSigns> signs;
   for (const std::string& file : files)
-    if (!TakeFile(file, &signs)) return Error{file + ": no file of findings; repair the installation"};
+    if (!TakeFile(file, &signs)) return Error{file + ": not a file of findings; repair the installation"};
   return signs;
 }
 

@@ -58,7 +58,7 @@ Gate::Gate(const RunOptions& options, const Invocation& invocation)
       start_ns_(MonotonicNs()) {}
 
 Gate::~Gate() {
-  if (exit_code_ == 2) locks_.LeaveNothing();
+  if (exit_code_ == 2) locks_.Undo();
 }
 
 bool Gate::Invalid(const std::string& message) {
@@ -197,7 +197,7 @@ bool Gate::MakePlan() {
   selection.cases_of_record = options_.rerun_failed;
   if (options_.rerun_failed) selection.cases = rerun_;
   auto planned = cudnn_ci::MakePlan(collected_->matrix(), collected_->discovery().catalog, selection);
-  if (session_.MustEnd()) return Interrupted();  // while plugins judged parameters
+  if (session_.MustEnd()) return Interrupted();  // while plugins validated parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return Refuse(*problems);
   plan_ = std::move(std::get<Plan>(planned));
   collected_->ForgetEntries();
@@ -212,7 +212,7 @@ bool Gate::MakePlan() {
   }
   if (const std::optional<Notice>& taken = collected_->automatic()) plan_.not_gated.push_back(*taken);
   for (const auto& notices :
-       {collected_->UnusedDevices(devices_), collected_->NotJudged(known_.names.adapted)})
+       {collected_->UnusedDevices(devices_), collected_->NotTested(known_.names.adapted)})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   TellOfSbom();
   if (options_.dry_run) return DryRun();
@@ -355,7 +355,7 @@ bool Gate::Run() {
     last_tick_ms_ = now;
     fanout_->OnTick(now);
   };
-  // What hangs in the kernel would hang again, case by case: the runner is broken, and nothing is judged on
+  // What hangs in the kernel would hang again, case by case: the runner is broken, and nothing is tested on
   // it.
   if (!collected_->discovery().abandoned.empty()) return true;
   Runner(plan_, collected_->discovery().catalog, r, fanout_->summary(), callbacks, session_.control(),

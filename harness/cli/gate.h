@@ -61,7 +61,7 @@ class Gate {
   bool LoadWhatIsKnown();
   // With --sbom: the matrix, for the document as its one subject.
   bool LoadForSbom();
-  // That a document was judged, and what that leaves out.
+  // That a document was tested, and what that leaves out.
   void TellOfSbom();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
   void Identify(RunStarted* run) const;

@@ -1,4 +1,4 @@
-// What a run judges by: the matrix, what is known, the image's configuration. See gate.h.
+// What a run tests against: the matrix, what is known, the image's configuration. See gate.h.
 #include <unistd.h>
 
 #include <optional>
@@ -43,7 +43,7 @@ bool Gate::Load() {
   const Result<uint64_t> number = RandomBits();
   if (!number.ok()) return Invalid(number.error());
   number_ = *number;
-  if (const std::string why = Installation::WhyIncomplete(installation_.worker_path(), X_OK); !why.empty())
+  if (const std::string why = Installation::MissingFileText(installation_.worker_path(), X_OK); !why.empty())
     return Invalid(why);
   if (!options_.image_config.empty()) {
     Result<ImageConfig> config = ReadImageConfig(options_.image_config);

@@ -55,7 +55,7 @@ std::vector<Finding> Gate::PreloadFindings() const {
 std::optional<Finding> Gate::ObstacleOfTheLoader() {
   const auto found = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
     looking_at("the folders where the loader looks for libraries");
-    // A subject's folders are put before those by us, and its libraries are loaded in cases of its own.
+    // A subject's folders are put before those by us, and its libraries are loaded in its own cases.
     const std::optional<BlockingLibrary> blocking = FindBlockingLibrary({LibraryPathOf(nullptr)});
     return blocking ? std::vector{FindingOf(*blocking)} : std::vector<Finding>{};
   });
@@ -68,15 +68,15 @@ std::optional<Finding> Gate::Unreadable() const {
   return HarnessFinding("subject-unreadable", session_.unreadable());
 }
 
-// Why nothing can be judged though plugins were asked. Where no process reaches its main function and a mount
-// is among what is preloaded, it is the runner's, or nobody's who is known if the image has one besides.
+// Why nothing can be tested though plugins were asked. Where no process reaches its main function and a mount
+// is among what is preloaded, it is the runner's, or undetermined if the image has one besides.
 std::optional<Finding> Gate::ObstacleBehindPlugins() {
   std::optional<Finding> obstacle = ObstacleOf(collected_->discovery(), installation_.worker_path());
   const std::string problem = collected_->PreloadProblem();
   if (obstacle || problem.empty()) return obstacle;
   // The first that is a mount, and the first that the image has in its layers; empty: there is none.
   const auto found = session_.Look<std::vector<std::string>>([this](const LookingAt& looking_at) {
-    looking_at("what the image has preloaded into every process");
+    looking_at("the libraries that the image preloads");
     std::vector<std::string> whose(2);
     for (const Preload& preload :
          FindPreloads(OwnVariables(), LibraryPaths(), [] { return std::set<std::string>{}; })) {
@@ -98,7 +98,7 @@ std::optional<Finding> Gate::ObstacleBehindPlugins() {
 void Gate::ReportPreloads() {
   looked_at_loader_ = true;
   auto findings = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
-    looking_at("what the image has preloaded into every process");
+    looking_at("the libraries that the image preloads");
     return PreloadFindings();
   });
   if (!findings) findings.emplace();

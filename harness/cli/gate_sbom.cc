@@ -1,4 +1,4 @@
-// A bill of materials in the place of an image (--sbom): which checks can judge it, and what is said of the
+// A bill of materials instead of an image (--sbom): which checks can test it, and what is said of the
 // others. See gate.h.
 #include <algorithm>
 #include <array>
@@ -23,11 +23,11 @@ constexpr char kSubjectName[] = "sbom";
 
 struct SbomCheck {
   const char* name;
-  bool may_be_absent;  // where a matrix does not list it: there may be nothing to judge
+  bool may_be_absent;  // where a matrix does not list it: there may be nothing to test
 };
 constexpr std::array<SbomCheck, 2> kSbomChecks = {{{"image.versions", true}, {"image.known_faults", false}}};
 
-bool JudgesSbom(const std::string& check) {
+bool TestsSbom(const std::string& check) {
   return std::any_of(kSbomChecks.begin(), kSbomChecks.end(),
                      [&](const SbomCheck& c) { return check == c.name; });
 }
@@ -40,14 +40,14 @@ Entry EntryOf(const SbomCheck& check, const std::string& matrix_path) {
   return entry;
 }
 
-// Leaves the entries that can judge a bill of materials, for the one subject that there is, and adds those
+// Leaves the entries that can test a bill of materials, for its one subject, and adds those
 // that are not listed. Returns the checks that were taken out.
-std::vector<std::string> KeepWhatJudgesSbom(Matrix* matrix) {
+std::vector<std::string> KeepSbomEntries(Matrix* matrix) {
   std::set<std::string> left_out;
   std::vector<Entry> kept;
   for (Entry& entry : matrix->entries) {
     entry.subjects.clear();
-    if (JudgesSbom(entry.check))
+    if (TestsSbom(entry.check))
       kept.push_back(std::move(entry));
     else
       left_out.insert(entry.check);
@@ -68,10 +68,10 @@ bool Gate::LoadForSbom() {
   const std::string& named = options_.selection.matrix.name;
   std::optional<Matrix> matrix = LoadMatrixFile(named.empty() ? kSbomMatrix : named);
   if (!matrix) return false;
-  const std::vector<std::string> left_out = KeepWhatJudgesSbom(&*matrix);
+  const std::vector<std::string> left_out = KeepSbomEntries(&*matrix);
   matrix->subjects = {{kSubjectName, kSbomSubject + path}};
   matrix->automatic_subjects = matrix->default_subjects = false;
-  // What no package's record can show is not judged here, which the report says of each promise; the matrix
+  // What no package's record can show is not tested here, which the report says of each promise; the matrix
   // is no worse for it.
   matrix->contract_positions.clear();
   chosen_.emplace(std::move(*matrix));
@@ -83,7 +83,7 @@ bool Gate::LoadForSbom() {
 void Gate::TellOfSbom() {
   if (options_.sbom.empty()) return;
   plan_.partial.push_back({NoticeCode::kSbom});
-  // image.versions judges what the image promises, by records, or warns that it cannot.
+  // image.versions tests what the image promises, by records, or warns that it cannot.
   std::erase_if(plan_.not_gated, [](const Notice& notice) {
     const auto key = notice.args.find("key");
     return notice.code == NoticeCode::kPromiseNotJudged && key != notice.args.end() &&

@@ -36,7 +36,7 @@ struct CandidateLook {
   std::vector<std::string> idle;
   std::string in_loader;  // as FoundUse has it
   GpuUse loader_use;      // of LookAtUseOfLoader, for a choice alone
-  // Programs with libraries of their own beside CUDA that the loader finds, which are judged if a matrix
+  // Programs with their own libraries beside CUDA that the loader finds, which are tested if a matrix
   // names them.
   std::vector<Candidate> beside;
   // Where CUDA's libraries are all that there is for a GPU, and no program asks the loader for them: the
@@ -48,7 +48,7 @@ struct CandidateLook {
 CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looking_at);
 
 // What the libraries that the loader finds, other than CUDA's, ask it for. Parts of a cuDNN ask for the rest,
-// and an NVRTC that is there is asked for.
+// and an NVRTC that is found is required.
 GpuUse LookAtUseOfLoader(const PackageNames& names);
 
 // Whether a folder of a resolved subject, or one where the loader looks, holds a library of this name:

@@ -66,7 +66,7 @@ JunitImage CaseOf(const ImageStanding& image) {
   return {image.name, image.exit_code, type, image.cause};
 }
 
-// Writes a file in the place of one of ours. Returns 0, or 2 or 5 as MakeImagesPage does.
+// Writes a file instead of one of ours. Returns 0, or 2 or 5 as MakeImagesPage does.
 int Write(const std::string& path, const std::string& text, bool (*is_ours)(const std::string&)) {
   if (access(path.c_str(), F_OK) == 0 && !is_ours(path))
     return Fail("cannot replace " + path + ": it is not a page of cudnn-ci; name another --output-dir");
@@ -116,7 +116,7 @@ int MakeImagesPage(const std::vector<std::string>& places, const std::string& ou
   if (!expected && unread == rows.size()) return Fail(rows[0].problem);
   ImagesVerdict verdict;
   std::vector<JunitImage> cases;
-  if (expected) verdict = JudgeImages(rows, *expected);
+  if (expected) verdict = VerdictOnImages(rows, *expected);
   for (const ImageStanding& image : verdict.images) {
     cases.push_back(CaseOf(image));
     if (image.word == "missing") rows.push_back(MissingRow(image));

@@ -8,7 +8,7 @@
 
 namespace cudnn_ci {
 
-std::string Installation::WhyIncomplete(const std::string& file, int mode) {
+std::string Installation::MissingFileText(const std::string& file, int mode) {
   if (cudnn_ci::IsEmbedded(file) || access(file.c_str(), mode) == 0) return {};
   if (const Installation own = OwnInstallation(); !own.IsEmbedded() && !own.HasTree())
     return own.executable +

@@ -29,7 +29,7 @@ struct Installation {
   std::string program_path() const { return root + ProgramInTree(); }
   // Why the tree lacks one of these files, or this user may not use it as `mode` of access(2) says; empty: it
   // does not. An embedded file counts as usable: whether it can be unpacked is seen when it is.
-  static std::string WhyIncomplete(const std::string& file, int mode);
+  static std::string MissingFileText(const std::string& file, int mode);
 };
 
 // That of this process.
@@ -40,7 +40,7 @@ std::string OwnPythonEnvironment(const Installation& installation);
 // How this process was started.
 struct Invocation {
   Installation installation;
-  std::string command_line;  // as typed, quoted for a shell; "$NAME" in place of a secret
+  std::string command_line;  // as typed, quoted for a shell; "$NAME" instead of a secret
   // The words that ask for the same run again: without the places of reports, image_config, baseline,
   // rerun_failed, plugin_dirs, knowledge and what the launcher says of itself. Empty for other commands.
   std::vector<std::string> arguments;

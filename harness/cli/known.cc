@@ -33,7 +33,7 @@ std::vector<Problem> RemedyProblems(const Known& known, const Catalog& catalog) 
   for (const FindingInfo& finding : HarnessFindings()) findings.push_back(finding.slug);
   for (const PluginInfo& plugin : catalog.plugins)
     for (const FindingInfo& finding : plugin.findings) findings.push_back(finding.slug);
-  return JudgeRemedies(known.knowledge, findings);
+  return CheckRemedies(known.knowledge, findings);
 }
 
 std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
@@ -42,7 +42,7 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
   Known known;
   const std::string path =
       compatibility.empty() ? installation.knowledge_dir() + "/compatibility.json" : compatibility;
-  if (compatibility.empty() && !Installation::WhyIncomplete(path, F_OK).empty()) {
+  if (compatibility.empty() && !Installation::MissingFileText(path, F_OK).empty()) {
     known.notices.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
   } else {
     auto table = LoadCompatibility(path);

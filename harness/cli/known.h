@@ -25,14 +25,14 @@ struct Known {
 // empty path.
 std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options);
 
-// Reads the table and every file. `compatibility` is a table in place of the installation's own; empty: that
+// Reads the table and every file. `compatibility` is a table instead of the installation's own; empty: that
 // one. Every problem that they have, by file and position.
 std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
                                                     const DiscoveryOptions& discovery,
                                                     const std::string& compatibility = {});
 
-// What is wrong with remedies, by the findings that the harness and these plugins declare. Nothing is judged
-// beside a plugin that cannot be loaded, for it may declare more.
+// What is wrong with remedies, by the findings that the harness and these plugins declare. Nothing is checked
+// if a plugin cannot be loaded, because it may declare more.
 std::vector<Problem> RemedyProblems(const Known& known, const Catalog& catalog);
 
 // Says them on stderr, one a line: of what is known, which rows were replaced, are outdated or were not

@@ -1,5 +1,5 @@
 // Whether a command line is the launcher's: its first word is `run`, whatever follows. A pipeline that lost
-// the image's name must not judge the runner in its place.
+// the image's name must not make it test the runner instead.
 #ifndef CUDNN_CI_CLI_LAUNCHER_LINE_H_
 #define CUDNN_CI_CLI_LAUNCHER_LINE_H_
 

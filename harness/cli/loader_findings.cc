@@ -36,31 +36,31 @@ Finding FindingOf(const BlockingLibrary& library) {
 }
 
 Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
-  // Nobody who builds the image can take away what is mounted.
+  // Whoever builds the image cannot take away what is mounted.
   const char* const harmless_slug = preload.mounted.empty() ? "preloaded" : "runner-preloaded";
   const char* const slug = preload.mounted.empty() ? "preload-interposes" : "runner-preload-interposes";
   std::string detail = preload.by + " names " + SingleLine(preload.name, 1000);
   if (!preload.mounted.empty()) detail += "; " + SingleLine(preload.mounted, 1000) + " is a mount";
   if (preload.file.empty() && preload.problem.empty())
-    return HarnessFinding(harmless_slug, detail + ", and the loader takes no such library" +
+    return HarnessFinding(harmless_slug, detail + ", which the loader ignores" +
                                              (preload.ignored.empty() ? "" : ": it is " + preload.ignored));
   if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;
-  if (!preload.problem.empty()) detail += "; it cannot be told what it does: " + preload.problem;
+  if (!preload.problem.empty()) detail += "; what it does is unknown: " + preload.problem;
   if (preload.audits) detail += "; an audit library sees and may change every call between libraries";
   if (!preload.interposed.empty())
     detail +=
         "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
   const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
   if (harmless && preload.own)
-    return HarnessFinding(harmless_slug, detail + "; it is the C library's own, which is loaded anyway");
+    return HarnessFinding(harmless_slug, detail + "; it is the C library itself, which is loaded anyway");
   if (harmless && !preload.of_cuda.empty())
     return HarnessFinding(harmless_slug, detail +
-                                             "; the checks take nothing of it in the C library's place, and "
-                                             "programs of the image take from it, instead of CUDA's, " +
+                                             "; the checks use none of its functions; programs of the image "
+                                             "use it instead of CUDA for " +
                                              Some(preload.of_cuda));
   if (harmless) return HarnessFinding(harmless_slug, detail + "; it replaces no function");
   if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
-    return HarnessFinding(harmless_slug, detail + "; \"allow_preload\" of the matrix names it");
+    return HarnessFinding(harmless_slug, detail + "; \"allow_preload\" of the matrix allows it");
   return HarnessFinding(slug, detail);
 }
 

@@ -93,7 +93,7 @@ std::string RoffSynopsis(const CLI::App& app, const std::string& words) {
   return out + "\n";
 }
 
-// What a command has of its own in full, and by name what it shares with the gate.
+// A command's own options in full, and by name those it shares with the gate.
 std::string RoffCommand(const CLI::App& app, const CLI::App& command) {
   std::string out = ".SS " + Roff(command.get_name()) + "\n" + Roff(command.get_description()) + "\n";
   for (const Entry& entry : EntriesOf(command, true)) out += RoffOption(entry);

@@ -26,7 +26,7 @@ CLI::Validator CheckPath();
 CLI::Validator CheckReport();
 // The name of a folder.
 CLI::Validator CheckFolder();
-// Any text but the empty one, of which `complaint` is said.
+// Any text but the empty one, which is refused with `complaint`.
 CLI::Validator CheckNotEmpty(const std::string& complaint);
 // NAME@sha256:...: a name that means another image tomorrow is no identity.
 CLI::Validator CheckImage();

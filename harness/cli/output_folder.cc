@@ -216,7 +216,7 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 
 void TellLeftOut(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
-    PrintDiagnostic(path + " is left out: another file is in its place");
+    PrintDiagnostic(path + " is not written: a file that is not a report of cudnn-ci has its name");
 }
 
 namespace {

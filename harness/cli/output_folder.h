@@ -1,5 +1,5 @@
 // Where the reports go: probed and locked before anything runs, and emptied of our own old reports, so that
-// nobody ever takes yesterday's for today's. What is no report of ours is never removed or replaced.
+// yesterday's are never taken for today's. A file that is not our report is never removed or replaced.
 #ifndef CUDNN_CI_CLI_OUTPUT_FOLDER_H_
 #define CUDNN_CI_CLI_OUTPUT_FOLDER_H_
 
@@ -13,14 +13,14 @@
 
 namespace cudnn_ci {
 
-// The folder of all reports where nobody names one.
+// The default folder of all reports.
 inline constexpr char kReportFolder[] = "cudnn-ci-report";
 
 struct OutputPaths {
   std::string folder = {};   // empty: only single files were asked for
   std::string journal = {};  // empty: not written
   ReportPaths reports = {};
-  std::vector<std::string> left_out = {};  // reports nobody asked for, where a file of another lies
+  std::vector<std::string> left_out = {};  // reports not asked for, whose name another file has
   std::string to_stdout = {};              // the name of the report that goes to standard output; empty: none
   std::vector<std::string> All() const;    // the files
 };
@@ -37,8 +37,8 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 void TellLeftOut(const OutputPaths& paths);
 
 // Creates the folders, takes the locks, tries to write into every folder concerned, removes our old reports
-// and the attachments they name. Refuses two reports in one file, what is no regular file (a device, a link,
-// a directory), any of `inputs`, and any file that is no report of ours. After an error none of our old
+// and the attachments they name. Refuses two reports in one file, anything but a regular file (a device, a
+// link, a directory), any of `inputs`, and any file that is no report of ours. After an error none of our old
 // reports is left either, unless another run is writing them. Errors name the file or folder and what to do.
 Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<std::string>& inputs);
 

@@ -14,7 +14,7 @@ namespace {
 std::string Suggestion(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return {};
-  // What stands behind an unknown option is taken for a word of its own: the option was meant.
+  // What stands behind an unknown option is taken for another word: the option was meant.
   const auto is_option = [](const std::string& text) { return text.compare(0, 2, "--") == 0; };
   const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
   const std::string& found = first == unknown.end() ? unknown[0] : *first;

@@ -26,7 +26,7 @@ std::vector<DeviceInfo> VisibleDevices(const Facts& facts) {
 }
 
 // Why no GPU was found, in words.
-std::string WhyNoDevice(const Facts& facts) {
+std::string NoDeviceReason(const Facts& facts) {
   const HostFacts host = DecodeHostFacts(facts);
   std::string why = host.gpu_error;
   for (const FactsProblem& problem : facts.problems)
@@ -91,7 +91,7 @@ std::string Looked::FoundInWords() const {
 Result<std::string> MatrixFileOf(const AutoChoice& choice, const Installation& installation) {
   if (!choice.problem.empty()) return Error{choice.problem};
   const std::string path = installation.matrices_dir() + "/" + choice.MatrixName() + ".json";
-  if (!Installation::WhyIncomplete(path, R_OK).empty())
+  if (!Installation::MissingFileText(path, R_OK).empty())
     return Error{"found CUDA " + choice.cuda + " (" + choice.because + "), but there is no " + path +
                  "; name a matrix with --matrix"};
   return path;
@@ -210,7 +210,7 @@ PlanOptions Collected::MakePlanOptions(const SelectionOptions& selection,
   p.is_node = !selection.nodes.empty();
   p.static_stage = selection.static_stage;
   p.disturb = selection.disturb;
-  if (devices.empty()) p.no_device = WhyNoDevice(discovery_.facts);
+  if (devices.empty()) p.no_device = NoDeviceReason(discovery_.facts);
   p.facts_problems = discovery_.facts.problems;
   // Where a process could not be killed another one might not be either; the run is red already.
   if (discovery_.abandoned.empty() && session->interrupted() == 0)

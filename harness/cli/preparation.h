@@ -34,7 +34,7 @@ class Looked {
   static Looked ForChoice(const PackageNames& names, Session* session);
 
   const Discovery& discovery() const { return discovery_; }
-  // What --auto takes, and judges by it.
+  // What --auto takes, and tests by it.
   AutoChoice Choice() const {
     return ChooseMatrix(discovery_.facts, candidates_ ? candidates_->Found() : FoundUse());
   }
@@ -59,11 +59,11 @@ class Chosen {
  public:
   // One that was named.
   explicit Chosen(Matrix matrix) : matrix_(std::move(matrix)) {}
-  // That of --auto: it judges what the choice says, where that is not what the loader finds.
+  // That of --auto: it tests what the choice says, where that is not what the loader finds.
   Chosen(Matrix matrix, Looked looked);
 
   const Matrix& matrix() const { return matrix_; }
-  // What --auto has taken, because of what, and what of the image it judges by that.
+  // What --auto has taken, because of what, and what of the image it tests by that.
   const std::optional<Notice>& automatic() const { return automatic_; }
 
  private:
@@ -100,8 +100,8 @@ class Collected {
   // No plugin is asked, because something keeps all of them from running: with what the choice has shown.
   static Collected Nothing(Resolved resolved) { return Collected(std::move(resolved)); }
 
-  // Settles what is judged, now that facts tell what the loader finds. Where that is no cuDNN and the matrix
-  // names no subjects, what uses a GPU in the image is judged in its place, if there is such; "system" is
+  // Settles what is tested, now that facts tell what the loader finds. Where that is no cuDNN and the matrix
+  // names no subjects, what uses a GPU in the image is tested in its place, if there is such; "system" is
   // taken out of `"subjects": "auto"` where the loader finds nothing of CUDA and another subject is there.
   void ChooseSubjects(Session* session);
 
@@ -115,7 +115,7 @@ class Collected {
   // What the matrix promises and no subject is held to, or what nothing was found of: the matrix is at fault.
   std::vector<Finding> MatrixProblems() const;
   // If the finding is about something that the loader does not find, and a candidate beside brings it: adds
-  // the subject that judges that to the remedy, with the line of a matrix. `planned`: the finding's case.
+  // the subject that tests that to the remedy, with the line of a matrix. `planned`: the finding's case.
   void NameSubjectThatCures(const CasePlanned& planned, Finding* finding) const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
   std::string PreloadProblem() const;
@@ -126,12 +126,12 @@ class Collected {
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
   // The same, as what is not gated.
   Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged.
+  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not tested.
   // With
   // --auto: the packages whose kernels an adapter could ask, too.
-  Notices NotJudged(const std::vector<AdaptedPackage>& adapted) const;
-  // How the cases are chosen. Plugins judge parameters in processes of the session: interrupted() may change
-  // while the plan is made. For as long as this value lives.
+  Notices NotTested(const std::vector<AdaptedPackage>& adapted) const;
+  // How the cases are chosen. Plugins validate parameters in processes of the session: interrupted() may
+  // change while the plan is made. For as long as this value lives.
   PlanOptions MakePlanOptions(const SelectionOptions& selection, const std::vector<DeviceInfo>& devices,
                               Session* session) const;
   // A plan holds what it needs of the entries, which may be as large: forgets them.
@@ -140,7 +140,7 @@ class Collected {
  private:
   explicit Collected(Resolved resolved);
   void DropSystemWithoutCuda();
-  void JudgeCandidates(Session* session);
+  void UseCandidates(Session* session);
   void LeaveOutPromises();
   void LeaveOutPromisesOfLoader();
   void LeaveOutNvrtc();
@@ -148,7 +148,6 @@ class Collected {
   Notices UnusedCopies() const;
   Resolved resolved_;
   Discovery discovery_;
-  bool judges_found_ = false;  // candidates in the place of what the loader finds
 };
 
 }  // namespace cudnn_ci

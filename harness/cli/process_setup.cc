@@ -53,7 +53,7 @@ void ResetSignals() {
   sigemptyset(&set);
   for (const int s : kHandledSignals) sigaddset(&set, s);
   sigprocmask(SIG_SETMASK, &set, nullptr);
-  // Timers survive an exec. Nobody means those of processor time for us; SIGALRM ends the run, as whoever
+  // Timers survive an exec. Those of processor time are not meant for us; SIGALRM ends the run, as whoever
   // said `alarm` before the exec wants it.
   const itimerval off{};
   setitimer(ITIMER_VIRTUAL, &off, nullptr);
@@ -80,8 +80,8 @@ rlim_t SoftLimit(Resource resource) {
 std::string TooFewFiles(rlim_t least) {
   const rlim_t files = SoftLimit(RLIMIT_NOFILE);
   if (files >= least) return {};
-  return "the runner's limit of open files is " + std::to_string(files) + ", at least " +
-         std::to_string(least) + " are needed; raise it (ulimit -Hn, docker run --ulimit nofile)";
+  return "the runner's limit of open files is " + std::to_string(files) + "; at least " +
+         std::to_string(least) + " are needed: raise it (ulimit -Hn, docker run --ulimit nofile)";
 }
 
 // With one of these the loader prints something and ends, and the program does not run.
@@ -115,15 +115,15 @@ std::string LowLimit() {
   const rlim_t files = kFewestFiles + (Embedded() != nullptr ? kEmbeddedFiles : 0);
   if (std::string few = TooFewFiles(files); !few.empty()) return few;
   if (const rlim_t addresses = SoftLimit(RLIMIT_AS); addresses < kFewestAddresses) {
-    return "the runner's limit of address space is " + std::to_string(addresses >> 20) + " MiB, at least " +
+    return "the runner's limit of address space is " + std::to_string(addresses >> 20) + " MiB; at least " +
            std::to_string(kFewestAddresses >> 20) +
-           " MiB are needed; raise it (ulimit -Hv), and limit memory by the container";
+           " MiB are needed: raise it (ulimit -Hv), and limit the container's memory instead";
   }
   const rlim_t stack = SoftLimit(RLIMIT_STACK);
   if (stack >= kSmallestStack) return {};
-  return "the runner's limit of the stack is " + std::to_string(stack >> 10) + " KiB, at least " +
+  return "the runner's limit of the stack is " + std::to_string(stack >> 10) + " KiB; at least " +
          std::to_string(kSmallestStack >> 10) +
-         " KiB are needed; raise it (ulimit -Hs, docker run --ulimit stack)";
+         " KiB are needed: raise it (ulimit -Hs, docker run --ulimit stack)";
 }
 
 std::string NoFilesForReports() { return TooFewFiles(kFewestFilesForReports); }
@@ -144,7 +144,7 @@ std::string MissingMount() {
   if (ProcIsOurs()) return {};
   return std::string(access("/proc/self/stat", R_OK) == 0 ? "/proc is of another PID namespace"
                                                           : "/proc is not mounted") +
-         ": without our own what checks leave behind can be neither found nor ended; mount it (mount -t proc "
+         ": cudnn-ci needs it to find and end the processes that checks leave behind; mount it (mount -t proc "
          "proc /proc)";
 }
 

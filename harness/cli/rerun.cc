@@ -50,7 +50,8 @@ Result<std::vector<CaseRef>> CasesToRerun(const OutputPaths& paths) {
   for (const auto& [ref, one] : earlier->cases)
     if (IsToRunAgain(one)) cases.push_back(ref);
   if (cases.empty())
-    return Error{record + ": the run is " + earlier->verdict + ", and all its required cases passed" + kAll};
+    return Error{record + ": the run ended as " + earlier->verdict + ", and all its required cases passed" +
+                 kAll};
   return cases;
 }
 

@@ -20,10 +20,10 @@ struct RunOptions {
   Verbosity verbosity = Verbosity::kNormal;
   bool strict_junit = false;
 
-  std::string subject_image;  // the image under test by digest; empty: nobody said
-  std::string subject_id;     // the image under test by its id, where it has no digest; empty: nobody said
+  std::string subject_image;  // the image under test by digest; empty: not given
+  std::string subject_id;     // the image under test by its id, if it has no digest; empty: not given
   std::string image_config;   // file with its configuration; empty: none
-  std::string sbom;           // a bill of materials in the place of an image; empty: none
+  std::string sbom;           // a bill of materials instead of an image; empty: none
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
   std::string run_token;      // file with the secret of --run-token, unknown to every check; empty: none
   std::string baseline;       // journal or report.json of the run to compare with; empty: none

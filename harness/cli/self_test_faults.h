@@ -44,7 +44,7 @@ std::string SelfTestMatrix(const std::string& check, double timeout_s);
 
 // What a spoiled run gets, and by which it can be told afterwards that the fault was really there.
 struct Injection {
-  std::map<std::string, std::string> environment;  // set in place of, or before, what is inherited
+  std::map<std::string, std::string> environment;  // set instead of, or before, what is inherited
   std::string mark;      // a file that is not empty once the fault struck; empty: there is none
   std::string evidence;  // words that the finding's detail then holds; empty: there are none
 };

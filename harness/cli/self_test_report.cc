@@ -76,7 +76,7 @@ std::string ForeignReport(const SeenReport& report, int status, const std::strin
   if (report.command_line.find(word) == std::string::npos) return "its report is of another run";
   if (!report.complete) return "its report is not finished";
   if (report.exit_code != status)
-    return "its report says exit " + std::to_string(report.exit_code) + ", it ended with " +
+    return "its report says exit " + std::to_string(report.exit_code) + ", but it ended with " +
            std::to_string(status);
   return {};
 }
@@ -84,13 +84,16 @@ std::string ForeignReport(const SeenReport& report, int status, const std::strin
 std::string Unnoticed(const Fault& fault, const Injection& injection, const SeenReport& report,
                       const std::string& id) {
   if (!injection.mark.empty() && ReadSmallFile(injection.mark, 1).empty())
-    return "the fault never struck, so nothing is shown: exit " + std::to_string(report.exit_code) + ", " +
-           Named(report.root_cause);
+    return "the injected fault never took effect, so the run proves nothing: exit " +
+           std::to_string(report.exit_code) + ", " + Named(report.root_cause);
   const std::string wanted = std::string(fault.blame) + "." + fault.slug;
   const SeenCase* seen = report.Find(fault.check);
   const std::string said = "exit " + std::to_string(report.exit_code) + ", " + Named(report.root_cause) +
-                           ", the case " + (seen ? seen->outcome : "is missing");
-  const std::string should = "; it had to say exit " + std::to_string(fault.exit_code) + ", " + wanted +
+                           ", the case " +
+                           (!seen            ? "is missing"
+                            : seen->id == id ? seen->outcome
+                                             : seen->id + " " + seen->outcome);
+  const std::string should = "; expected was exit " + std::to_string(fault.exit_code) + ", " + wanted +
                              ", the case " + fault.outcome;
   if (!seen || seen->id != id || report.exit_code != fault.exit_code || seen->outcome != fault.outcome ||
       Named(report.root_cause) != wanted)
@@ -99,7 +102,7 @@ std::string Unnoticed(const Fault& fault, const Injection& injection, const Seen
     return Named(f) == wanted && f.detail.find(injection.evidence) != std::string::npos;
   };
   if (std::none_of(seen->errors.begin(), seen->errors.end(), blames))
-    return "the gate said " + said + ", and not of what was injected" +
+    return "the gate said " + said + ", but no finding names what was injected" +
            (injection.evidence.empty() ? "" : " (" + injection.evidence + ")");
   return {};
 }

@@ -28,7 +28,7 @@ constexpr double kLeastLookS = 2;  // also once --time-limit is over: what ran i
 constexpr double kRemoveS = 10;    // for what checks have left in the scratch folder
 
 // Where the scratch folder may come to be, best first. Named before it is made, so that the guardian knows
-// it; nobody can guess the name.
+// it; the name cannot be guessed.
 std::vector<std::string> ScratchPlaces() {
   const Result<uint64_t> bits = RandomBits();
   if (!bits.ok()) return {};
@@ -62,7 +62,7 @@ Session::Session(SessionOptions options)
 
 Session::~Session() {
   if (!scratch_dir_.empty() && !RemoveTree(scratch_dir_, kRemoveS))
-    PrintDiagnostic(scratch_dir_ + " could not be removed whole; remove it");
+    PrintDiagnostic(scratch_dir_ + " could not be removed completely; remove it");
 }
 
 double Session::TimeLeft() const {
@@ -124,7 +124,7 @@ bool Session::InspectInChild(const std::function<std::string(const LookingAt&)>&
     snprintf(text, sizeof text, ": its files gave no answer within %.3g s", std::max(limit_s, 0.0));
     unreadable_ += text;
   } else {
-    unreadable_ += ": the process that looked at its files ended before it was done";
+    unreadable_ += ": the process that read its files ended early";
   }
   return false;
 }

@@ -22,7 +22,7 @@
 
 namespace cudnn_ci {
 
-// The exit code where nobody can tell whose fault it is.
+// The exit code if the fault is undetermined.
 inline constexpr int kExitUndetermined = 6;
 
 // What to say when a session has no scratch folder.
@@ -50,8 +50,8 @@ class Session {
   // Facts for more subjects, added to the discovery.
   void AddFacts(const std::vector<SubjectInfo>& subjects, const std::map<std::string, std::string>& contract,
                 Discovery* discovery);
-  // Has plugins judge the parameters of a plan, in processes of this session: interrupted() may change while
-  // the plan is made. `catalog` must live until then.
+  // Has plugins validate the parameters of a plan, in processes of this session: interrupted() may change
+  // while the plan is made. `catalog` must live until then.
   Validate Validator(const Catalog& catalog);
 
   // What of the image did not answer, as the detail of a finding; empty: all did.

@@ -111,7 +111,7 @@ Status ReadNodes(const std::string& text, int* index, int* count) {
         "--nodes auto: no variables of Slurm, Kubernetes, MPI or torchrun name this task; write I/N"};
   if (!launched.IsOne())
     return Error{"--nodes auto: " + launched.task_variable + " and " + launched.tasks_variable +
-                 " give none of 2 to " + std::to_string(kMostTasks) + " tasks"};
+                 " do not name one of 2 to " + std::to_string(kMostTasks) + " tasks"};
   *index = launched.task + 1, *count = launched.tasks;
   return {};
 }

@@ -16,7 +16,7 @@ class App;
 
 namespace cudnn_ci {
 
-// The name of standard output in the place of a report's.
+// The name of standard output instead of a report's.
 inline constexpr char kStandardOutput[] = "-";
 
 // --matrix, --matrix-root
@@ -67,8 +67,8 @@ struct ReportOptions {
   ReportPaths paths;       // as given, by the name of ReportFormats()
 };
 
-// What a launcher outside of the container says of itself: --reproduce-with, --reports-at. Empty: nobody
-// started us from outside.
+// What a launcher outside of the container says of itself: --reproduce-with, --reports-at. Empty: there is
+// no launcher.
 struct LauncherOptions {
   std::string command;     // the line that repeats the run from there
   std::string reports_at;  // the folder that the reports will lie in

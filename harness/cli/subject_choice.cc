@@ -1,4 +1,4 @@
-// What of the image a run judges, what it promises of that, and what is said of the rest. See preparation.h.
+// What of the image a run tests, what it promises of that, and what is said of the rest. See preparation.h.
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,14 +49,14 @@ std::string LineOf(const std::vector<SubjectInfo>& subjects) {
 }
 
 // A wheel needs what other packages bring, which only its interpreter finds.
-std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
+std::string SubjectThatTests(const CudnnCopyFacts& copy) {
   if (copy.path.find("-packages/") == std::string::npos)
     return "path:" + copy.path.substr(0, copy.path.rfind('/'));
   const std::string python = copy.path.substr(0, copy.path.find("/lib/python")) + "/bin/python3";
   return access(python.c_str(), X_OK) == 0 ? "python:" + python : "";
 }
 
-bool IsJudged(const std::string& spec, const std::vector<SubjectInfo>& subjects) {
+bool IsTested(const std::string& spec, const std::vector<SubjectInfo>& subjects) {
   return std::any_of(subjects.begin(), subjects.end(), [&](const SubjectInfo& s) { return s.spec == spec; });
 }
 
@@ -71,12 +71,12 @@ void Collected::ChooseSubjects(Session* session) {
   DropSystemWithoutCuda();
   const Matrix& matrix = resolved_.chosen_.matrix_;
   if (!matrix.default_subjects) return;
-  if (LoaderIsJudged(discovery_.facts, resolved_.candidates_.Found())) {
+  if (LoaderIsTested(discovery_.facts, resolved_.candidates_.Found())) {
     if (resolved_.chosen_.looked_) LeaveOutPromisesOfLoader();
     return;
   }
   if (session->MustEnd() || !discovery_.abandoned.empty()) return;
-  JudgeCandidates(session);
+  UseCandidates(session);
   LeaveOutPromises();
   LeaveOutNvrtc();
   AddChecksOfFiles();
@@ -95,10 +95,9 @@ void Collected::DropSystemWithoutCuda() {
   facts.by_subject.erase(kSystem);
 }
 
-void Collected::JudgeCandidates(Session* session) {
+void Collected::UseCandidates(Session* session) {
   Matrix& matrix = resolved_.chosen_.matrix_;
   const CandidateLook& candidates = resolved_.candidates_;
-  judges_found_ = true;
   const auto toolkit = matrix.contract.find("image.toolkit");
   std::vector<Candidate> judged = candidates.candidates;
   if (toolkit != matrix.contract.end()) judged = OfOneCuda(discovery_.facts, judged, toolkit->second);
@@ -131,7 +130,7 @@ void Collected::LeaveOutPromises() {
     if (range == matrix.contract.end() || range->second == "absent") continue;
     for (const Candidate& candidate : resolved_.candidates_.candidates) {
       const bool has = discovery_.facts.Find(candidate.name, promise.path_fact) != nullptr;
-      if (!has && !(candidate.gpu.*promise.asked_for) && IsJudged(candidate.spec, matrix.subjects))
+      if (!has && !(candidate.gpu.*promise.asked_for) && IsTested(candidate.spec, matrix.subjects))
         matrix.unpromised[candidate.name].insert(promise.key);
     }
   }
@@ -142,7 +141,7 @@ void Collected::LeaveOutNvrtc() {
   const auto toolkit = matrix.contract.find("image.toolkit");
   if (toolkit == matrix.contract.end() || toolkit->second == "absent") return;
   for (const Candidate& candidate : resolved_.candidates_.candidates)
-    if (!candidate.has_nvrtc && !candidate.gpu.asks_for_nvrtc && IsJudged(candidate.spec, matrix.subjects))
+    if (!candidate.has_nvrtc && !candidate.gpu.asks_for_nvrtc && IsTested(candidate.spec, matrix.subjects))
       matrix.unpromised[candidate.name].insert(kWithoutNvrtc);
 }
 
@@ -238,7 +237,7 @@ std::vector<Finding> Collected::MatrixProblems() const {
         std::string("no CUDA library and no device code was found on the loader's path, or in Python "
                     "environments and programs in the usual places and on PATH") +
             (cut ? "; the image has more folders and files than were searched" : "")));
-  // Where --auto has found CUDA's libraries alone, what the loader finds is all that it judges.
+  // Where --auto has found CUDA's libraries alone, what the loader finds is all that it tests.
   if (judged.automatic_subjects || (resolved_.chosen_.looked_ && judged.default_subjects))
     for (const PythonEnvironment& environment : resolved_.candidates_.for_cpu)
       problems.push_back(HarnessFinding("frameworks-for-cpu", DescribedForCpu(environment)));
@@ -274,13 +273,13 @@ Notices Collected::UnusedCopies() const {
     Notice& notice =
         out.emplace_back(Notice{NoticeCode::kCudnnOfPackagesNotUsed,
                                 {{"version", copy.version}, {"path", copy.path}, {"origin", copy.origin}}});
-    if (std::string subject = SubjectThatJudges(copy); !subject.empty())
+    if (std::string subject = SubjectThatTests(copy); !subject.empty())
       notice.code = NoticeCode::kCudnnNotUsed, notice.args["subject"] = std::move(subject);
   }
   return out;
 }
 
-Notices Collected::NotJudged(const std::vector<AdaptedPackage>& adapted) const {
+Notices Collected::NotTested(const std::vector<AdaptedPackage>& adapted) const {
   Notices out = UnusedCopies();
   const std::vector<SubjectInfo>& subjects = matrix().subjects;
   const std::vector<CudnnCopyFacts> unused = UnusedCudnnCopies(discovery_.facts);

@@ -1,4 +1,4 @@
-// What in an image keeps every worker from running: found once, said once, in place of one red case for each
+// What in an image keeps every worker from running: found once, said once, instead of one red case for each
 // plugin.
 #ifndef CUDNN_CI_CLI_WORKER_OBSTACLE_H_
 #define CUDNN_CI_CLI_WORKER_OBSTACLE_H_

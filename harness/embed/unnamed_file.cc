@@ -31,15 +31,15 @@ bool CanBeExecuted(int fd, std::string* why) {
   return false;
 }
 
-// Makes a file of `size` bytes of what `fill` writes, without a copy in between.
-Status Fill(int fd, size_t size, const std::function<Status(char* to)>& fill) {
+// Makes a file of `size` bytes of what `write_bytes` writes, without a copy in between.
+Status WriteMapped(int fd, size_t size, const std::function<Status(char* to)>& write_bytes) {
   if (ftruncate(fd, static_cast<off_t>(size)) != 0)
     return Error{std::string("ftruncate: ") + strerror(errno)};
   void* const bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
   if (bytes == MAP_FAILED) return Error{std::string("mmap: ") + strerror(errno)};
-  Status filled = fill(static_cast<char*>(bytes));
+  Status written = write_bytes(static_cast<char*>(bytes));
   munmap(bytes, size);  // what is mapped for writing cannot be sealed
-  return filled;
+  return written;
 }
 
 // A file of a folder that has no name any more.
@@ -58,7 +58,7 @@ Fd CreateUnnamed(const std::string& folder) {
 
 }  // namespace
 
-Fd FileInMemory(const std::string& name, size_t size, const std::function<Status(char* to)>& fill,
+Fd FileInMemory(const std::string& name, size_t size, const std::function<Status(char* to)>& write_bytes,
                 std::string* why) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   Fd file(memfd_create(name.c_str(), kFlags | kExecutable));
@@ -67,7 +67,7 @@ Fd FileInMemory(const std::string& name, size_t size, const std::function<Status
     *why = std::string("memfd_create: ") + strerror(errno);
     return file;
   }
-  const Status written = Fill(file.get(), size, fill);
+  const Status written = WriteMapped(file.get(), size, write_bytes);
   if (!written.ok() || fchmod(file.get(), kForAll) != 0 || fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
     *why = written.ok() ? std::string("it cannot be sealed: ") + strerror(errno) : written.error();
     return Fd();

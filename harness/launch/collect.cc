@@ -31,7 +31,7 @@ constexpr size_t kMostAttachments = 1000;
 
 enum class Taken { kNothing, kWhole, kTooLarge, kFailed };
 
-// Copies the first bytes of a file, of which there are no more than `most`; *size is how many.
+// Copies at most the first `most` bytes of a file; *size is how many.
 Taken CopyAll(int from, const std::string& to, uint64_t most, uint64_t* size) {
   const Fd out(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   std::string buffer(size_t{256} << 10, '\0');
@@ -108,13 +108,13 @@ bool PublishAttachments(const std::string& made, const std::string& folder) {
   const std::string attachments = folder + "/attachments";
   struct stat st {};
   if (!MakeDirectories(attachments).ok() || lstat(attachments.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
-    Say(attachments + " is in the way of a report");
+    Say(attachments + " is not a folder, so the attachments cannot be written");
     return false;
   }
   for (const std::string& name : names) {
     const std::string to = attachments + "/" + name;
     if (Exists(to)) {
-      Say(to + " is in the way of a report");
+      Say(to + " already exists and is not replaced by an attachment");
       return false;
     }
     if (!Move(made + "/attachments/" + name, to)) return false;
@@ -169,7 +169,7 @@ bool OutputFolder::Publish(bool confirmed, bool summary, const std::string& toke
     if (place.empty()) continue;
     const std::string to = path_ + "/" + place;
     if (Exists(to) && !IsOurs(to)) {
-      Say(to + " is in the way of a report");
+      Say(to + " is not a report of cudnn-ci and is not replaced");
       if (name == "report.html" || (name == "summary.md" && !summary)) continue;
       return false;
     }

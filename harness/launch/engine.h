@@ -18,7 +18,7 @@ struct Engine {
   std::string name;     // as it is called
   std::string version;  // empty: it tells none
   std::string chosen;   // why it is this one
-  bool by_cdi = false;  // it passes GPUs by CDI if nobody says otherwise
+  bool by_cdi = false;  // it passes GPUs by CDI by default
 };
 
 // Why there is none.
@@ -32,7 +32,7 @@ struct NoEngine {
 // Without asking it: the one that is named, or the first that is installed.
 Engine EngineForDryRun(const Options& options);
 
-// One that was named, by --engine or by a variable of its own, is never changed for another.
+// One that was named, by --engine or by its own variable, is never changed for another.
 std::variant<Engine, NoEngine> ChooseEngine(const Options& options, Cancel* cancel);
 
 // Questions to the engine. An answer that is late or too long is none.
@@ -41,14 +41,14 @@ class Inspector {
   Inspector(const Engine* engine, Cancel* cancel) : engine_(engine), cancel_(cancel) {}
 
   bool HasImage(const std::string& image) const;
-  // The identity of an image that is there.
+  // The identity of an image on this machine.
   Identity Identify(const std::string& image) const;
   // The processor of an image by id, as Go calls it, "arm64"; empty: none of which an image is always as it
   // says.
   std::string Processor(const std::string& id) const;
   // What `image inspect` prints of digests and configuration, as JSON; empty: nothing of use.
   std::string Config(const std::string& id) const;
-  // The names of variables that the image sets and must not: our own, by which it would choose what judges
+  // The names of variables that the image sets and must not: our own, by which it would choose what tests
   // it, and those that choose the part of the cases.
   std::vector<std::string> VariablesToBlank(const std::string& id) const;
   // The container was ended because memory ran out.

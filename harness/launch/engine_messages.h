@@ -28,7 +28,7 @@ struct SaidMessage {
   std::string line;  // from the message on, as the engine said it
 };
 
-// The message of which a line of `said` has most letters; none: no line has one.
+// The message that shares most letters with a line of `said`; none: no line has one.
 std::optional<SaidMessage> FindEngineMessage(const std::string& said,
                                              const std::vector<EngineMessage>& messages);
 

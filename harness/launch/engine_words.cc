@@ -28,7 +28,7 @@ bool IsFailedExec(std::string_view line) {
   return false;
 }
 
-// Without what stands between quotes of one kind, which is somebody's path: `error mounting "/home/exec/w"`.
+// Without what stands between quotes of one kind, which is a path: `error mounting "/home/exec/w"`.
 std::string WithoutQuoted(std::string_view text) {
   constexpr std::string_view kQuotes = "\"`'";
   std::string plain;

@@ -49,10 +49,10 @@ class Scalars : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(number_float_t, const string_t& text) override { return Take(text); }
   bool string(string_t& value) override { return Take(value); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return Enter(false); }
-  bool end_object() override { return Leave(); }
-  bool start_array(std::size_t) override { return Enter(true); }
-  bool end_array() override { return Leave(); }
+  bool start_object(std::size_t) override { return BeginLevel(false); }
+  bool end_object() override { return EndLevel(); }
+  bool start_array(std::size_t) override { return BeginLevel(true); }
+  bool end_array() override { return EndLevel(); }
   bool key(string_t& name) override {
     levels_.back().key = name;
     return levels_.size() > 1 || name != "cases";
@@ -77,12 +77,12 @@ class Scalars : public nlohmann::json_sax<nlohmann::json> {
     if (!levels_.empty() && !levels_.back().in_list) fields_.emplace(PathHere(), value);
     return true;
   }
-  bool Enter(bool is_list) {
+  bool BeginLevel(bool is_list) {
     const bool in_list = is_list || (!levels_.empty() && levels_.back().in_list);
     levels_.push_back({in_list ? "" : PathHere(), "", in_list});
     return levels_.size() <= kMostDepth;
   }
-  bool Leave() {
+  bool EndLevel() {
     levels_.pop_back();
     return true;
   }

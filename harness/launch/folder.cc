@@ -63,7 +63,7 @@ void RemoveAttachments(const std::string& folder) {
 Status RemoveEarlierReports(const std::string& folder, bool attestation, bool summary) {
   if (Status s = CheckNames(folder, attestation, summary); !s.ok()) return s;
   RemoveAttachments(folder);
-  // A foreign report.html or summary.md that nobody asked us to write stays.
+  // A foreign report.html or summary.md that we were not asked to write stays.
   std::vector<std::string> names = {"junit.xml",     "report.json",  "report-unconfirmed.json",
                                     "report.html",   "summary.md",   "attestation.json",
                                     "journal.jsonl", "launcher.json"};

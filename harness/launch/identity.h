@@ -22,7 +22,7 @@ struct Identity {
 std::string DigestOf(const std::string& typed, const std::string& id,
                      const std::vector<std::string>& digests);
 
-// The same with the id in place of a digest; empty: `id` is none.
+// The same with the id instead of a digest; empty: `id` is none.
 std::string NameWithId(const std::string& typed, const std::string& id);
 
 // What reports and records call the image: by digest, by id, or by the name that was typed.

@@ -80,7 +80,7 @@ bool Session::Remake(std::string* why_not) {
     words.insert(words.end(), {option, value});
   };
   if (options_.strict_junit) add("--junit-profile", "strict");
-  // It must have been judged by this machine's matrix.
+  // It must have been tested against this machine's matrix.
   const std::string& builtin = plan_.matrix.builtin;
   const bool is_foreign = !builtin.empty() && plan_.tool.matrices_dir != plan_.home.matrices_dir;
   if (!plan_.matrix.file.empty()) add("--matrix", plan_.matrix.file);
@@ -100,7 +100,7 @@ bool Session::Remake(std::string* why_not) {
   return false;
 }
 
-bool Session::JudgeGate() {
+bool Session::EvaluateGate() {
   confirmation_ = Confirm(folder_.reports(), run_.secret, ended_.status, cancel_.signal() != 0);
   ended_.status = confirmation_.status;
   facts_.status = ended_.status;
@@ -108,7 +108,7 @@ bool Session::JudgeGate() {
   bool confirmed = confirmation_.confirmed && Remake(&reason);
   const bool is_whole = confirmed && (cancel_.signal() == 0 || WasInterrupted(ended_.status));
   if (cancel_.signal() != 0 && !is_whole) return Interrupted();
-  if (!confirmed) return JudgeStatus(reason);
+  if (!confirmed) return EvaluateStatus(reason);
   const std::string statement = folder_.made() + "/attestation.json";
   if (access(statement.c_str(), F_OK) == 0 && !IsAbout(statement, facts_.identity.digest)) {
     Say("the statement is not about " + facts_.identity.digest + ", so it is left out");
@@ -156,7 +156,7 @@ bool Session::EndsByMessage(const std::string& happened, const std::string& said
   return true;
 }
 
-bool Session::JudgeStatus(const std::string& reason) {
+bool Session::EvaluateStatus(const std::string& reason) {
   const int status = ended_.status;
   const std::string &said = ended_.said, &engine = facts_.engine.name;
   if ((status >= 125 && status <= 127) || CouldNotStart(status, said))

@@ -103,7 +103,7 @@ Result<MatrixChoice> OfTheTool(const std::string& name, const Tool& tool) {
                     : Error{"--matrix " + name + ": no such file, and " + found.error()};
 }
 
-bool NamesWhatToJudgeBy(const Options& options) {
+bool NamesContract(const Options& options) {
   return std::any_of(options.arguments.begin(), options.arguments.end(), [](const std::string& word) {
     return word == "--auto" || word == "--sbom" || word.compare(0, 7, "--sbom=") == 0;
   });
@@ -125,7 +125,7 @@ Result<MatrixChoice> ChooseMatrix(const Options& options, const Tool& tool) {
     }
     name = behind;
   }
-  if (options.ask.empty() && name.empty() && options.gpus.empty() && !NamesWhatToJudgeBy(options) &&
+  if (options.ask.empty() && name.empty() && options.gpus.empty() && !NamesContract(options) &&
       IsOfTheTool("static", tool)) {
     Say("no GPU and no matrix: testing the image's files with the matrix static");
     name = "static";

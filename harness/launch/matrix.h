@@ -1,5 +1,5 @@
-// The matrix that a run is judged by: one of this machine, mounted with its parents where the container reads
-// it by the path that it has here; one of the tool's own; or one of the image's.
+// The matrix that a run is tested against: one of this machine, mounted with its parents where the container
+// reads it by the path that it has here; one of the tool's own; or one of the image's.
 #ifndef CUDNN_CI_LAUNCH_MATRIX_H_
 #define CUDNN_CI_LAUNCH_MATRIX_H_
 
@@ -22,7 +22,7 @@ struct MatrixChoice {
   std::string inside;   // a file of the container's; empty: none
 };
 
-// Which matrix the options mean. A run that names nothing to judge by, and passes no GPU, judges what the
+// Which matrix the options mean. A run that names nothing to test by, and passes no GPU, tests what the
 // image's files say: by "static". Errors name the matrix, and those that there are.
 Result<MatrixChoice> ChooseMatrix(const Options& options, const Tool& tool);
 

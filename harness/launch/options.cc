@@ -181,7 +181,7 @@ class Front {
   }
 
   Options* const o_;
-  std::string last_value_;  // of an option, that stands behind it as a word of its own
+  std::string last_value_;  // of an option, given after it as a separate word
   std::map<std::string, std::function<void()>, std::less<>> flags_;
   std::map<std::string, Taker, std::less<>> values_;
 };

@@ -30,7 +30,7 @@ struct OwnError {
   std::string type, message, text;
 };
 
-// A whole document, red, in place of junit.xml.
+// A whole document, red, instead of junit.xml.
 Status WriteJunit(const std::string& folder, const Facts& facts, const OwnError& error);
 
 // launcher.json. `reason`: the verdict, or what went wrong.

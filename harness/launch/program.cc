@@ -173,7 +173,7 @@ class Running {
   void Show() {
     const ssize_t done = write(STDERR_FILENO, pending_.data(), pending_.size());
     if (done < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    // Where nobody reads, there is nobody to tell.
+    // Without a reader there is nothing to tell.
     pending_.erase(0, done < 0 ? pending_.size() : static_cast<size_t>(done));
   }
 

@@ -82,7 +82,7 @@ Session::~Session() {
 
 int Session::Run() {
   if (!Prepare() || !ChooseAnEngine() || !FindImage() || !Compose() || !Start()) return exit_code_;
-  (void)(IsGate() ? JudgeGate() : JudgeAnswer());
+  (void)(IsGate() ? EvaluateGate() : EvaluateAnswer());
   return exit_code_;
 }
 
@@ -188,7 +188,7 @@ bool Session::FindImage() {
     if (!WriteFileAtomically(config_file_, config).ok() || chmod(config_file_.c_str(), 0644) != 0)
       config_file_.clear();
   }
-  // The image must not choose what of ours judges it, nor which part of the cases.
+  // The image must not choose what of ours tests it, nor which part of the cases.
   blank_ = inspector_.VariablesToBlank(identity.id);
   if (!blank_.empty()) Say("left empty although the image sets it: " + Join(blank_, " "));
   return cancel_.signal() == 0 || Interrupted();
@@ -234,9 +234,9 @@ bool Session::Start() {
   return true;
 }
 
-bool Session::JudgeAnswer() {
+bool Session::EvaluateAnswer() {
   if (cancel_.signal() != 0) return Interrupted();
-  if (ended_.status > 6 || CouldNotStart(ended_.status, ended_.said)) return JudgeStatus("");
+  if (ended_.status > 6 || CouldNotStart(ended_.status, ended_.said)) return EvaluateStatus("");
   exit_code_ = ended_.status;
   if (options_.ask == "init" && options_.init_file != "-" && ended_.ok()) return WriteInitFile(ended_.output);
   return true;

@@ -52,8 +52,8 @@ class Session {
   bool FitsTool();
   bool Compose();
   bool Start();
-  bool JudgeGate();
-  bool JudgeAnswer();
+  bool EvaluateGate();
+  bool EvaluateAnswer();
   bool Publish();
   // A verdict of the launcher's own, with the last words of `said`; ends the launch.
   bool Settle(int exit_code, const std::string& type, const std::string& message, const std::string& remedy,
@@ -62,13 +62,13 @@ class Session {
   bool Interrupted();
   bool WriteInitFile(const std::string& text);
   // What the engine's status means where no report says more.
-  bool JudgeStatus(const std::string& reason);
+  bool EvaluateStatus(const std::string& reason);
   // Whether the words of an engine that has failed are a row of knowledge/findings, by which the launch has
   // then ended. `happened`: what failed.
   bool EndsByMessage(const std::string& happened, const std::string& said);
   // Whether the caller has given one of these options, to the launcher or to the engine.
   bool HasGiven(const std::vector<std::string>& names) const;
-  // Makes the reports from the journal, on this machine, by our own program, in a process of its own: what a
+  // Makes the reports from the journal, on this machine, by our own program, in a separate process: what a
   // process of the container wrote beside it is not published. False, and why: the journal does not bear out
   // the status.
   bool Remake(std::string* why_not);

@@ -17,8 +17,8 @@
 
 enum { kSuccess = 0 }; /* CUDA_SUCCESS and CUDNN_STATUS_SUCCESS */
 
-/* The rest of `text` behind `word` and a blank; null if it does not begin so. */
-static const char* Behind(const char* text, const char* word) {
+/* The rest of `text` after `word` and a blank; null if it does not begin with them. */
+static const char* AfterWord(const char* text, const char* word) {
   const size_t size = strlen(word);
   return text && strncmp(text, word, size) == 0 && text[size] == ' ' ? text + size + 1 : NULL;
 }
@@ -98,13 +98,13 @@ static int WrongForward(void* handle, const void* alpha, void* x_descriptor, con
   return status;
 }
 
-/* What stands in the place of `real`, which is `symbol`. */
+/* What replaces `real`, which is `symbol`. */
 static void* Replacement(const char* symbol, void* real) {
   const char* order = getenv("CUDNN_CI_PLANT");
   if (!real) return NULL;
-  if (Behind(Behind(order, "crash"), symbol)) return (void*)Crash;
-  if (Behind(Behind(order, "hang"), symbol)) return (void*)Hang;
-  if (!Behind(Behind(order, "wrong"), symbol)) return real;
+  if (AfterWord(AfterWord(order, "crash"), symbol)) return (void*)Crash;
+  if (AfterWord(AfterWord(order, "hang"), symbol)) return (void*)Hang;
+  if (!AfterWord(AfterWord(order, "wrong"), symbol)) return real;
   real_forward = (Forward)real;
   return (void*)WrongForward;
 }

@@ -17,7 +17,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr double kSlower = 1.2;         // less is no news
-constexpr size_t kFewMeasurements = 8;  // from fewer nobody can tell what noise is
+constexpr size_t kFewMeasurements = 8;  // fewer do not show the noise
 constexpr double kDeviations = 5;  // of the spread of all; with thousands of cases 3 would be a false alarm
 
 std::string StandingText(const CaseView& view) {
@@ -25,7 +25,7 @@ std::string StandingText(const CaseView& view) {
   return view.reason.empty() ? name : name + ": " + view.reason;
 }
 
-bool WasJudged(Standing standing) {
+bool WasTested(Standing standing) {
   return standing == Standing::kPassed || standing == Standing::kFailed || standing == Standing::kWaived;
 }
 
@@ -70,11 +70,11 @@ void AddCase(const CaseRef& ref, const CaseView& before, const CaseView& after, 
       ++c->still_failing;
     } else {
       c->failing.push_back(change);
-      c->failing.back().counts = false;  // somebody has accepted it
+      c->failing.back().counts = false;  // it was accepted
     }
-  } else if (!WasJudged(after.standing)) {
-    // A skip that closes the gate is worse than any that did not, judged before or not.
-    if (WasJudged(before.standing) || (after.skip_not_allowed && !before.skip_not_allowed)) {
+  } else if (!WasTested(after.standing)) {
+    // A skip that closes the gate is worse than any that did not, tested before or not.
+    if (WasTested(before.standing) || (after.skip_not_allowed && !before.skip_not_allowed)) {
       c->skipped.push_back(change);
     } else {
       ++c->unchanged;
@@ -102,7 +102,7 @@ void AddCases(const RunView& before, const RunView& after, Comparison* c) {
   // Of another matrix a case may be gone on purpose.
   const bool same_matrix = before.matrix_sha256 == after.matrix_sha256;
   for (const auto& [ref, view] : before.cases)
-    if (after.cases.count(ref) == 0 && WasJudged(view.standing))
+    if (after.cases.count(ref) == 0 && WasTested(view.standing))
       c->skipped.push_back({ref, StandingText(view), "not in the plan", view.required && same_matrix});
 }
 
@@ -168,7 +168,7 @@ std::vector<Moved> Measurements(const RunView& before, const RunView& after,
 }
 
 // Why speeds cannot be held against each other; empty when they can.
-std::string WhyNoSpeed(const RunView& before, const RunView& after) {
+std::string NoSpeedReason(const RunView& before, const RunView& after) {
   if (before.gpus != after.gpus)
     return "the GPUs differ (" + Join(before.gpus, ", ") + "; " + Join(after.gpus, ", ") + ")";
   if (before.driver != after.driver)
@@ -180,9 +180,9 @@ std::string WhyNoSpeed(const RunView& before, const RunView& after) {
 }
 
 void AddSpeed(const RunView& before, const RunView& after, const std::vector<RunView>& again, Comparison* c) {
-  c->speed = WhyNoSpeed(before, after);
+  c->speed = NoSpeedReason(before, after);
   for (const RunView& run : again)
-    if (c->speed.empty()) c->speed = WhyNoSpeed(before, run);
+    if (c->speed.empty()) c->speed = NoSpeedReason(before, run);
   if (!c->speed.empty()) {
     c->speed.insert(0, "not compared: ");
     return;
@@ -210,7 +210,7 @@ void AddSpeed(const RunView& before, const RunView& after, const std::vector<Run
   }
   char text[160];
   snprintf(text, sizeof text,
-           "%zu measurements, on the whole %.2f times as long; slower is beyond %.2f times", moved.size(),
+           "%zu measurements, %.2f times as long overall; a case is slower beyond %.2f times", moved.size(),
            std::exp(median), threshold);
   c->speed = text;
 }
@@ -278,8 +278,8 @@ Comparison Compare(const RunView& before, const RunView& after, const std::vecto
 SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   SpeedBaseline baseline;
   baseline.source = SingleLine(before.source, 400);
-  baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not finish";
-  // Whatever this run does, no case of that one has a time of its own.
+  baseline.why_not = before.complete ? NoSpeedReason(before, now) : "its run did not finish";
+  // Whatever this run does, no case of that one was timed alone.
   if (before.complete && before.workers_per_gpu > 1)
     baseline.why_not = "there " + std::to_string(before.workers_per_gpu) +
                        " warm workers shared a GPU; make a baseline with --workers-per-gpu 1";

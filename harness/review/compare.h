@@ -29,7 +29,7 @@ struct Comparison {
   std::string not_comparable;  // why; all else is then empty
   std::string verdict_before, verdict_after;
   std::vector<CaseChange> failing;  // failed now, and did not before
-  std::vector<CaseChange> skipped;  // passed or failed before, and is not judged now
+  std::vector<CaseChange> skipped;  // passed or failed before, and is not tested now
   std::vector<CaseChange> fixed;    // failed before, and passes now
   std::vector<CaseChange> slower, faster;
   std::string speed;  // how speed was compared, or why not
@@ -45,7 +45,7 @@ struct Comparison {
 // and driver.
 Comparison Compare(const RunView& before, const RunView& after, const std::vector<RunView>& again = {});
 
-// What `now`, of which no case need have run yet, is held to by the matrix's "max_slowdown_percent".
+// What `now`, whose cases need not have run yet, is held to by the matrix's "max_slowdown_percent".
 SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now);
 
 // 0: the same or better, 1: worse, 2: not comparable.

@@ -102,7 +102,7 @@ bool IsOfImage(const PageRow& row, const ExpectedImage& expected) {
                      [&](const std::string& model) { return IsGpuType(expected.gpu, model); });
 }
 
-// Of two exit codes the one with the lower rank counts; 0, and what is no verdict's, comes last.
+// Of two exit codes the one with the lower rank counts; 0, and a code that is no verdict's, come last.
 constexpr std::array<int, 5> kOrder = {1, 5, 3, 6, 4};
 size_t RankOf(int exit_code) {
   return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), exit_code) - kOrder.begin());
@@ -116,7 +116,7 @@ ImageStanding MissingImage(const std::string& name, const std::string& detail) {
 // What one run says of its image.
 ImageStanding StandingOf(const PageRow& row, const std::string& name) {
   const RunView& view = row.view;
-  // Where the launcher was used wrongly (2), no image was judged. Of a run that was interrupted nobody can
+  // Where the launcher was used wrongly (2), no image was tested. For an interrupted run no one can
   // tell.
   const bool of_verdict = view.exit_code == 0 || RankOf(view.exit_code) < kOrder.size();
   const int code = of_verdict ? view.exit_code : view.exit_code == 2 ? 4 : 6;
@@ -149,7 +149,7 @@ bool IsSuperseded(const RunView& run, const Passes& passes) {
   });
 }
 
-// The worst of the runs, of which the runner's faults are superseded by a later pass of the same image on the
+// The worst of the runs; a later pass supersedes a runner's fault of the same image on the
 // same GPUs.
 ImageStanding FoldRuns(const std::vector<const PageRow*>& runs, const std::string& name) {
   std::map<std::string, Passes> passes;  // by image
@@ -186,7 +186,7 @@ std::string KeyOf(const PageRow& row, const std::map<std::string, std::string>& 
   return image.repository + ":" + (tag == tags.end() ? image.digest : tag->second);
 }
 
-// Rows of one image that nobody named, by that image; one that names none stands for itself.
+// Rows of one unexpected image, by that image; one that names none stands for itself.
 std::vector<std::pair<std::string, std::vector<const PageRow*>>> Unnamed(
     const std::vector<const PageRow*>& rows) {
   std::vector<std::pair<std::string, std::vector<const PageRow*>>> groups;
@@ -238,7 +238,7 @@ Result<ExpectedImages> ParseExpected(const std::vector<std::string>& arguments) 
   return expected;
 }
 
-ImagesVerdict JudgeImages(const std::vector<PageRow>& rows, const ExpectedImages& expected) {
+ImagesVerdict VerdictOnImages(const std::vector<PageRow>& rows, const ExpectedImages& expected) {
   ImagesVerdict verdict;
   std::set<const PageRow*> used;
   const auto nameless = static_cast<size_t>(
@@ -248,10 +248,10 @@ ImagesVerdict JudgeImages(const std::vector<PageRow>& rows, const ExpectedImages
     for (const PageRow& row : rows)
       if (IsOfImage(row, image)) runs.push_back(&row), used.insert(&row);
     verdict.images.push_back(runs.empty()
-                                 ? MissingImage(image.text, "no report is of it" + Nameless(nameless))
+                                 ? MissingImage(image.text, "no report is about it" + Nameless(nameless))
                                  : FoldRuns(runs, image.text));
   }
-  // Beside a launcher's runs, one that names no image may have judged the machine that it ran on.
+  // Beside a launcher's runs, one that names no image may have tested the machine that it ran on.
   const bool launched =
       std::any_of(rows.begin(), rows.end(), [](const PageRow& row) { return !row.typed_image.empty(); });
   std::vector<const PageRow*> others;

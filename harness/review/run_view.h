@@ -43,7 +43,7 @@ struct RunView {
   std::string driver;             // empty: none was found
   std::vector<std::string> gpus;  // models
   int64_t workers_per_gpu = 1;    // warm workers that used one at a time; above 1 no time is a case's own
-  // What was judged, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".
+  // What was tested, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".
   std::vector<std::pair<std::string, std::string>> libraries;
   // Errors about the run as a whole, by name ("runner.worker-not-started"), with their first detail.
   std::map<std::string, std::string> run_errors;

@@ -14,7 +14,7 @@ namespace cudnn_ci::wire {
 // "1:k,2:ab,".
 std::vector<std::string> PackEntries(const std::map<std::string, std::string>& entries, size_t most_bytes);
 
-// The entries of a text, or of several behind one another. Of what is no such text the entries before it.
+// The entries of a text, or of several texts in a row; if one is malformed, the entries before it.
 std::map<std::string, std::string> UnpackEntries(std::string_view text);
 
 }  // namespace cudnn_ci::wire

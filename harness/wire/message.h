@@ -74,7 +74,7 @@ struct Run {
   uint64_t seed = 0;
   std::vector<std::string> skip_steps;
 };
-// Let the check's plugin judge the parameters of one case: answered by Validated. Uses no device.
+// Let the check's plugin validate the parameters of one case: answered by Validated. Uses no device.
 struct Validate {
   static constexpr const char* kName = "validate";
   int64_t serial = 0;
@@ -161,7 +161,7 @@ struct FindingSaid {
   static constexpr const char* kName = "finding";
   int64_t serial = 0;
   std::string slug, detail;
-  std::string command = {};  // as of FindingInfo, in the place of what is declared
+  std::string command = {};  // as of FindingInfo, instead of what is declared
   Where where = Where::kNone;
 };
 struct Measurement {

@@ -53,7 +53,7 @@ Io Receive(int fd, std::string* packet) {
       packet->assign(buffer.data(), static_cast<size_t>(n));
       return Io::kOk;
     }
-    // An empty packet cannot be told from the end; nobody who speaks this protocol sends one.
+    // An empty packet cannot be told from the end; this protocol has none.
     if (n == 0) return Io::kClosed;
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Io::kWouldBlock;

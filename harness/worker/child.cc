@@ -61,7 +61,7 @@ pid_t Spawn(const ChildRequest& request, int output_fd) {
   posix_spawn_file_actions_adddup2(&actions, null.get(), 0);
   posix_spawn_file_actions_adddup2(&actions, output_fd, 1);
   posix_spawn_file_actions_adddup2(&actions, output_fd, 2);
-  // A group of its own, so that a timeout reaches what it started; the same session, so that the harness
+  // Its own process group, so that a timeout reaches what it started; the same session, so that the harness
   // does.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);

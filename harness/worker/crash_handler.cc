@@ -127,7 +127,7 @@ uint64_t CallerOf(const ucontext_t& context) {
 
 // Signal, code, address and what the maps know of them. Leaves out the frames that do not fit.
 void Send(int signal_number, const siginfo_t& info) {
-  // A signal that a process has sent carries its sender in the place of the address.
+  // A signal that a process has sent carries its sender instead of the address.
   const uint64_t address = info.si_code > 0 ? reinterpret_cast<uint64_t>(info.si_addr) : 0;
   g_maps.SetExtra(address);
   g_maps.Resolve();
@@ -227,12 +227,12 @@ void InstallCrashHandler(int control_fd) {
   };
   for (const int signal_number : kCrashSignals) install(signal_number);
   install(kTimeIsOver);
-  // Before any plugin registers a function of its own, so that this one is called after them.
+  // Before any plugin registers its own function, so that this one is called after them.
   atexit(WaitForCrash);
 }
 
 void WaitForCrash() {
-  // A child that was forked meanwhile has a copy of the flag and nobody who tells.
+  // A child that was forked meanwhile has a copy of the flag and no thread that tells.
   while (g_signal != 0 && g_thread != Thread() && Self() == g_process) pause();
 }
 

@@ -1,4 +1,4 @@
-// Fatal signals that explain themselves: what the process knows of its own crash goes to the harness before
+// Fatal signals that explain themselves: what the process knows about its crash goes to the harness before
 // it dies of it.
 #ifndef CUDNN_CI_WORKER_CRASH_HANDLER_H_
 #define CUDNN_CI_WORKER_CRASH_HANDLER_H_
@@ -8,7 +8,7 @@ namespace cudnn_ci::worker {
 // From here on SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT and SIGTERM (by which the harness ends it
 // when its time is over) of this process are told as wire::Crashed on `control_fd`, then it dies of the same
 // signal as it would have. Where something else has a handler already (a sanitizer, a library that the image
-// preloads), that stays. A child of the process tells nothing. The calling thread gets a stack of its own for
+// preloads), that stays. A child of the process tells nothing. The calling thread gets a separate stack for
 // the handler, so that its overflow can be told; that of another thread cannot. Everything in the handler is
 // async-signal-safe but for the unwinder, which may take the loader's lock: after 3 s the process dies
 // without more words.

@@ -101,7 +101,7 @@ std::vector<std::string> LoadedRuntimes() {
   return paths;
 }
 
-// cudart remembers an error until somebody asks: one left behind is the check's own.
+// cudart remembers an error until it is asked: one left behind is the check's own.
 std::string RuntimeError() {
   for (const std::string& path : LoadedRuntimes()) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);

@@ -45,7 +45,7 @@ bool KillMarked(const std::string& mark) {
   return found;
 }
 
-// The kernel's word of the death is SIGCONT, which wakes a process that somebody has stopped, too. Where the
+// The kernel's word of the death is SIGCONT, which also wakes a stopped process. Where the
 // system refuses such a word, a look each second finds it.
 void WaitForDeathOf(pid_t parent) {
   sigset_t death;
@@ -65,8 +65,8 @@ void GuardRun(int argc, char** argv) {
   HideFromOthers();
   WaitForDeathOf(static_cast<pid_t>(strtol(argv[2], nullptr, 10)));
   const std::string mark = argv[3];
-  // What is being born while we look is found the next time; a few clean looks, and nobody is left to give
-  // birth.
+  // What is being born while we look is found the next time; a few clean looks, and no process is left to
+  // give birth.
   for (int clean = 0, looks = 0; clean < 5 && looks < 2000; ++looks) {
     clean = KillMarked(mark) ? 0 : clean + 1;
     usleep(5'000);

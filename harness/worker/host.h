@@ -22,7 +22,7 @@ class Host {
   void Know(const wire::Known& known) { known_.Add(known.entries); }
   // Calls the plugin's facts.
   void CollectFacts(const cci_plugin* plugin);
-  // Lets the plugin judge the parameters of one case. Uses no device.
+  // Lets the plugin validate the parameters of one case. Uses no device.
   void Validate(const cci_plugin* plugin, const wire::Validate& request);
   // Runs one case to its verdict; false: this process must run nothing more (poisoned, leaked, broken
   // context).

@@ -1,4 +1,4 @@
-// Calling a function of a plugin so that an exception which leaves it, against the contract, harms nobody but
+// Calling a function of a plugin so that an exception which leaves it, against the contract, harms only
 // the plugin.
 #ifndef CUDNN_CI_WORKER_PLUGIN_CALL_H_
 #define CUDNN_CI_WORKER_PLUGIN_CALL_H_

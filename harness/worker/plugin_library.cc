@@ -29,7 +29,7 @@ Status CheckPlugin(const cci_plugin* plugin, const std::string& stem) {
   return {};
 }
 
-// A plugin brings an unwinder of its own, which asks ours about our frames when an exception reaches them.
+// A plugin brings its own unwinder, which asks ours about our frames when an exception reaches them.
 // Ours answers by aborting until it has seen an exception itself.
 void PrepareUnwinder() {
   try {

@@ -40,18 +40,19 @@ using namespace cudnn_ci;  // NOLINT: this file is the program
 constexpr int kControl = 3, kFirstPlugin = 4;
 constexpr int64_t kAwakeNs = 50'000;  // in which the next case comes, if there is one
 
-class Server {
+class MessageLoop {
  public:
-  explicit Server(std::vector<const cci_plugin*> plugins) : plugins_(std::move(plugins)), host_(kControl) {}
+  explicit MessageLoop(std::vector<const cci_plugin*> plugins)
+      : plugins_(std::move(plugins)), host_(kControl) {}
 
   // Until shutdown, or until the harness is gone.
-  int Serve() {
+  int Run() {
     std::string packet;
     while (!done_) {
       wire::WaitAwake(kControl, awake_ns_);
       awake_ns_ = 0;
       const wire::Io io = wire::Receive(kControl, &packet);
-      if (io != wire::Io::kOk) return 0;  // the harness closed its end: nobody is left to serve
+      if (io != wire::Io::kOk) return 0;  // the harness closed its end
       Result<wire::ToWorker> message = wire::DecodeToWorker(packet);
       if (!message.ok()) {
         fprintf(stderr, "cudnn-ci-worker: %s\n", message.error().c_str());
@@ -144,5 +145,5 @@ int main(int argc, char** argv) {
     }
     plugins.push_back(*plugin);
   }
-  return Server(std::move(plugins)).Serve();
+  return MessageLoop(std::move(plugins)).Run();
 }

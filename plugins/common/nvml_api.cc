@@ -39,7 +39,7 @@ std::string LibcudasVersion() {
 bool NvmlApi::Refuse(NvmlClaim* claim) {
   claim->status = status_;
   claim->version = DriverVersion();
-  foreign_ = WhyNotBelieved(*claim);
+  foreign_ = NvmlContradiction(*claim);
   if (foreign_.empty()) return false;
   claimed_ = claim->version.empty() ? VersionOfLibraryFile(claim->file) : claim->version;
   if (status_ == 0 && shutdown_) shutdown_();

@@ -106,7 +106,7 @@ class Report(Page):
         for words in ("image.wrong-value", "the owner of the image", "docker run"):
             self.assertIn(words, self.text(".verdict"))
         titles = [e.text for e in self.find("h2")]
-        self.assertEqual(titles, ["Judged", "Map", "Workers", "Cases", "What the findings mean"])
+        self.assertEqual(titles, ["Tested", "Map", "Workers", "Cases", "What the findings mean"])
         self.assertEqual(len(self.find("section > .scroll svg:not(.heads)")), 2)
         self.assertIn("no subject uses cuDNN", self.text(".chain"))
         self.assertEqual(self.text(".bar [role=status]"), "300 of 300 cases")

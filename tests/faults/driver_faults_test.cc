@@ -221,9 +221,9 @@ std::vector<Fault> Libraries() {
       Showing(
           "driver library of the image",
           {Image("libcuda_of_the_image", PutOwnBeforeTheHosts, "driver-library-of-image",
-                 {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"}),
+                 {"/libcuda.so.1 is loaded, although the host's ", "/libcuda.so.580.95.05 is mounted"}),
            Image("libcuda_of_the_image_for_a_mounted_folder", PutOwnBeforeAFolder, "driver-library-of-image",
-                 {"/libcuda.so.1 is taken, and the host's ", "/run/opengl-driver/lib/libcuda.so"})}),
+                 {"/libcuda.so.1 is loaded, although the host's ", "/run/opengl-driver/lib/libcuda.so"})}),
       Showing("driver library of the image without a driver",
               {Image("libcuda_of_the_image_alone", LeaveOwnAlone, "driver-of-image-alone",
                      {"/libcuda.so.1 is not mounted; /dev/nvidiactl missing"})}),

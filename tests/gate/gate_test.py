@@ -56,7 +56,7 @@ class GateTest(unittest.TestCase):
         self.script("bin/ldconfig", "echo 'libcudart.so.13 (libc6,x86-64) => /usr/local/cuda/lib64/libcudart.so.13'")
         result = self.gate()
         self.assertEqual((result.returncode, self.words()), (0, []), result.stderr)
-        self.assertIn("ci/gate: will judge what the loader finds (libcudart.so.13)", result.stderr.splitlines())
+        self.assertIn("ci/gate: will test what the loader finds (libcudart.so.13)", result.stderr.splitlines())
         self.script("bin/ldconfig", "exit 0")
         for path in ("opt/venv/lib/python3.11/site-packages/torch", "usr/lib/ollama/cuda_v12/libcudart.so.12", "app/libggml-cuda.so",
                      "root/project/lib/libcublas.so.12"):

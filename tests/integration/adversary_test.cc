@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "gate_run.h"
+#include "golden.h"
 
 namespace cudnn_ci {
 namespace {
@@ -22,7 +23,9 @@ TEST(Adversary, AReportReplacesNoSpecialFileAndNoInput) {
   ASSERT_EQ(mkfifo(run.Path("pipe").c_str(), 0600), 0);
   const GateResult to_pipe = run.Run({"--json", run.Path("pipe")});
   EXPECT_EQ(to_pipe.exit_code, 2);
-  EXPECT_THAT(to_pipe.err, HasSubstr(run.Path("pipe") + ": it is not a regular file"));
+  EXPECT_THAT(to_pipe.err, HasSubstr(run.Path("pipe") + ": "));
+  GateMessages golden(run);
+  golden.Row("a FIFO", to_pipe.err);
   struct stat st {};
   ASSERT_EQ(stat(run.Path("pipe").c_str(), &st), 0);
   EXPECT_TRUE(S_ISFIFO(st.st_mode));
@@ -30,7 +33,7 @@ TEST(Adversary, AReportReplacesNoSpecialFileAndNoInput) {
   const std::string matrix = run.Read("matrix.json");
   const GateResult to_matrix = run.Run({"--json", "matrix.json"});
   EXPECT_EQ(to_matrix.exit_code, 2);
-  EXPECT_THAT(to_matrix.err, HasSubstr("would replace the input"));
+  EXPECT_THAT(golden.Row("the matrix", to_matrix.err), HasSubstr("matrix.json"));
   EXPECT_EQ(run.Read("matrix.json"), matrix);
 }
 
@@ -44,13 +47,14 @@ TEST(Adversary, AnInputOrAForeignFileIsNeverReplaced) {
   std::filesystem::create_directory(run.Path("plugins"));
   std::filesystem::copy(CUDNN_CI_FIXTURES "/fixture", run.Path("plugins"));
   const std::string plugin = "plugins/fixture.cci.so";
+  GateMessages golden(run);
   for (const std::string& victim : {std::string("parent.json"), std::string("report.xml"), plugin}) {
     const std::string before = run.Read(victim);
     ASSERT_FALSE(before.empty()) << victim;
     for (const char* option : {"--json", "--junit"}) {
       const GateResult result = run.Run({option, victim, "--plugin-dir", "plugins"});
       EXPECT_EQ(result.exit_code, 2) << victim;
-      EXPECT_THAT(result.err, HasSubstr(victim + ": it is not a report of cudnn-ci"));
+      EXPECT_THAT(golden.Row(option + (" " + victim), result.err), HasSubstr(victim + ": "));
       EXPECT_TRUE(run.Read(victim) == before) << victim;
     }
   }
@@ -64,7 +68,7 @@ TEST(Adversary, AForeignFileUnderOneReportsNameLeavesNoOldOneUnderAnothers) {
   run.Write("report/report.json", "somebody's");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("report/report.json: it is not a report of cudnn-ci"));
+  EXPECT_THAT(GateMessages(run).Row("report.json", result.err), HasSubstr("report/report.json: "));
   EXPECT_EQ(run.Read("report/report.json"), "somebody's");
   EXPECT_FALSE(run.Exists("report/junit.xml"));
 }
@@ -77,16 +81,18 @@ TEST(Adversary, AForeignPageUnderTheNameOfReportHtmlStaysAndTheReportIsLeftOut) 
   run.Write("report/report.html", "<p>somebody's</p>");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.err, "cudnn-ci: report/report.html is left out: another file is in its place\n");
+  GateMessages golden(run);
+  EXPECT_THAT(golden.Row("a run", result.err), HasSubstr(" report/report.html "));
   EXPECT_THAT(result.out, Not(HasSubstr("report.html")));
   const GateResult again = run.Command({"report", "report/journal.jsonl"});
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("report.html is left out"));
+  EXPECT_THAT(golden.Row("the report of a journal", again.err), HasSubstr(" report/report.html "));
   EXPECT_EQ(run.Run({"--html", "report/report.html"}).exit_code, 2) << "asked for";
   EXPECT_EQ(run.Read("report/report.html"), "<p>somebody's</p>");
 }
 
 TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
+  GoldenMessages golden("gate.txt");
   for (const std::string name : {"report.json", "junit.xml"}) {
     GateRun run;
     run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
@@ -97,7 +103,8 @@ TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
     const GateResult result = run.Wait(pid);
     EXPECT_EQ(result.exit_code, 5) << result.out;
     EXPECT_EQ(run.Read("report/" + name), "somebody's");
-    EXPECT_THAT(result.err, HasSubstr("report/" + name + ": it is not a report of cudnn-ci\n"));
+    EXPECT_THAT(result.err, HasSubstr("report/" + name + ": "));
+    golden.Row(name, result.err);
     EXPECT_THAT(run.Read("report/" + std::string(name == "junit.xml" ? "report.json" : "junit.xml")),
                 HasSubstr("report-not-written"));
   }
@@ -109,10 +116,11 @@ TEST(Adversary, AReportUnderTheNameOfALockIsRefusedAndTheLockStays) {
   const pid_t pid = run.Start();
   while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
   const std::string lock = "report/.junit.xml.cudnn-ci-lock";
+  GateMessages golden(run);
   for (const char* option : {"--junit", "--json"}) {
     const GateResult result = run.Command({"--matrix", "matrix.json", option, lock});
     EXPECT_EQ(result.exit_code, 2) << result.out;
-    EXPECT_THAT(result.err, HasSubstr("reserved for locks"));
+    EXPECT_THAT(golden.Row(option, result.err), HasSubstr(" " + lock + ": "));
     EXPECT_TRUE(run.Exists(lock));
     // A command line that cannot be parsed loses no lock either.
     EXPECT_EQ(run.Command({"--matrix", "matrix.json", option, lock, "--nonsense"}).exit_code, 2);
@@ -170,10 +178,11 @@ TEST(Adversary, OneFileUnderTwoNamesIsOneFile) {
                                                                   {"o/r.xml", "link/r.xml"},
                                                                   {"o/r.xml", "o/../o/r.xml"},
                                                                   {"o/r.xml", "link/r-2.xml"}};
+  GateMessages golden(run);
   for (const auto& [junit, json] : pairs) {
     const GateResult result = run.Command({"--matrix", "matrix.json", "--junit", junit, "--json", json});
     EXPECT_EQ(result.exit_code, 2) << json;
-    EXPECT_THAT(result.err, HasSubstr("two reports would go to "));
+    EXPECT_NE(golden.Row(junit + " and " + json, result.err), "");
   }
 }
 
@@ -184,7 +193,7 @@ TEST(Adversary, TwoRunsDoNotShareAReportFile) {
   for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
   const GateResult second = run.Command({"--matrix", "matrix.json", "--junit", "./shared.xml"});
   EXPECT_EQ(second.exit_code, 2);
-  EXPECT_THAT(second.err, HasSubstr("another run of cudnn-ci is writing ./shared.xml"));
+  EXPECT_THAT(GateMessages(run).Row("--junit", second.err), HasSubstr(" ./shared.xml"));
   EXPECT_EQ(run.Wait(first).exit_code, 0);
   EXPECT_THAT(run.Read("shared.xml"), HasSubstr("PASSED"));
   EXPECT_FALSE(run.Exists(".shared.xml.cudnn-ci-lock")) << "the lock went with the run";
@@ -287,7 +296,7 @@ TEST(Adversary, AJournalWithNothingInItIsInvalidInput) {
   run.Write("empty.jsonl", "");
   const GateResult result = run.Command({"report", "empty.jsonl", "--output-dir", "again"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("nothing was recorded"));
+  EXPECT_THAT(GateMessages(run).Row("no byte", result.err), HasSubstr("empty.jsonl"));
 }
 
 // A step that uploads reports whatever happened would show green for a record that says something else.
@@ -316,7 +325,9 @@ TEST(Adversary, AJournalThatIsTakenAwayDuringTheRunIsARedRun) {
   const GateResult result = run.Wait(gate);
   EXPECT_EQ(result.exit_code, 5);
   EXPECT_EQ(result.report["root_cause"]["slug"], "report-not-written");
-  EXPECT_THAT(result.junit, HasSubstr("was removed or moved during the run"));
+  const std::string detail = result.report["root_cause"]["detail"];
+  EXPECT_THAT(GateMessages(run).Row("unlinked", detail), HasSubstr("report/journal.jsonl"));
+  EXPECT_THAT(result.junit, HasSubstr(detail));
 }
 
 TEST(Adversary, AFifoInPlaceOfAJournalDoesNotHang) {
@@ -324,7 +335,7 @@ TEST(Adversary, AFifoInPlaceOfAJournalDoesNotHang) {
   ASSERT_EQ(mkfifo(run.Path("fifo").c_str(), 0600), 0);
   const GateResult result = run.Command({"report", "fifo"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("not a regular file"));
+  EXPECT_THAT(GateMessages(run).Row("report FIFO", result.err), HasSubstr(" fifo"));
 }
 
 TEST(Adversary, AsManyWaiversAsAMatrixMayHoldFitTheJournal) {

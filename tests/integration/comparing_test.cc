@@ -62,7 +62,7 @@ TEST_F(Comparing, RefusesWhatIsNotAlike) {
   RunsAs("pass", "part", {"--filter", "fixture.pass*"});
   const GateResult parts = Compare({"old/report.json", "part/report.json"});
   EXPECT_EQ(parts.exit_code, 2);
-  EXPECT_THAT(parts.out, HasSubstr("NOT COMPARABLE: one is whole, the other filtered"));
+  EXPECT_THAT(parts.out, testing::ContainsRegex("NOT COMPARABLE: .*filtered"));
   EXPECT_EQ(Compare({"old/report.json", "nowhere.json"}).exit_code, 2);
   EXPECT_EQ(Compare({"old/report.json", "old/junit.xml"}).exit_code, 2);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{

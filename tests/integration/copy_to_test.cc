@@ -12,6 +12,7 @@
 
 #include "../install/command.h"
 #include "../unit/scratch.h"
+#include "golden_messages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -47,6 +48,11 @@ class CopyTo : public ::testing::Test {
   }
 
   void Write(const std::string& name, const std::string& text) const { std::ofstream(tree_ / name) << text; }
+
+  // The message, which is the only one of its test, compared with the golden file.
+  std::string Golden(const std::string& given, const std::string& message) const {
+    return GoldenMessages("gate.txt", {{scratch_.path(), "FOLDER"}}).Row(given, message);
+  }
 
   // As an init container has it: nothing on PATH, whatever umask.
   CommandResult Copy(const fs::path& target, const std::string& umask = "000") const {
@@ -143,15 +149,16 @@ TEST_F(CopyTo, TouchesNothingThatIsNotOurs) {
   const auto before = Listing(target_);
   const CommandResult result = Copy(target_);
   EXPECT_EQ(WEXITSTATUS(result.status), 2);
-  EXPECT_THAT(result.output, HasSubstr("plugins exists and is not a copy of cudnn-ci"));
+  EXPECT_THAT(Golden("plugins", result.output), HasSubstr((target_ / "plugins").string() + " "));
   EXPECT_EQ(Listing(target_), before);
 }
 
 TEST_F(CopyTo, RefusesItsOwnTree) {
+  GoldenMessages golden("gate.txt", {{scratch_.path(), "FOLDER"}});
   for (const fs::path& target : {tree_, tree_ / "plugins", tree_ / "new"}) {
     const CommandResult result = Copy(target);
     EXPECT_EQ(WEXITSTATUS(result.status), 2) << target;
-    EXPECT_THAT(result.output, HasSubstr("is inside the installed tree"));
+    EXPECT_THAT(golden.Row(target.filename(), result.output), HasSubstr(target.string() + " "));
   }
 }
 
@@ -159,7 +166,7 @@ TEST_F(CopyTo, NamesWhatIsMissing) {
   fs::remove(tree_ / "libexec/cudnn-ci-worker");
   const CommandResult result = Copy(target_);
   EXPECT_EQ(WEXITSTATUS(result.status), 2);
-  EXPECT_THAT(result.output, HasSubstr("libexec/cudnn-ci-worker is missing"));
+  EXPECT_THAT(Golden("no worker", result.output), HasSubstr("libexec/cudnn-ci-worker "));
   EXPECT_FALSE(fs::exists(target_));
 }
 
@@ -167,7 +174,7 @@ TEST_F(CopyTo, LeavesNothingBehindWhenThereIsNoRoom) {
   const CommandResult full = RunCommand("ulimit -f 1; exec " + Quoted(tree_ / "bin/cudnn-ci") + " copy-to " +
                                         Quoted(target_ / "small"));
   EXPECT_EQ(WEXITSTATUS(full.status), 2) << full.output;
-  EXPECT_THAT(full.output, HasSubstr("cannot copy to"));
+  EXPECT_THAT(full.output, HasSubstr((target_ / "small").string() + "/"));
   EXPECT_TRUE(fs::is_empty(target_ / "small"));
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "gate_run.h"
+#include "golden.h"
 
 namespace cudnn_ci {
 namespace {
@@ -49,8 +50,8 @@ TEST(Loader, WordsOfACLibraryThatIsNoneAreTheImagesFault) {
                  "mount --bind /dev/null \"$(ldconfig -p | sed -n 's/.*libc.so.6 .*x86-64.* => //p' | "
                  "head -1)\"");
   ExpectOneFinding(result, "image.libc-unfit", 1);
-  EXPECT_THAT(result.out, HasSubstr("libc.so.6: file too short"));
-  EXPECT_THAT(result.out, testing::Not(HasSubstr("report the bug")));
+  EXPECT_THAT(result.out, HasSubstr("libc.so.6: "));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr(" bug")));
 }
 
 TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
@@ -75,14 +76,14 @@ TEST(Loader, ThatIsMissingIsNamedOnce) {
   if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   const std::string empty = "mount -t tmpfs none \"$(readlink -f /lib64)\"";
   for (const auto& [more, words] : std::vector<std::pair<std::string, std::string>>{
-           {"", "the image has no /lib64/ld-linux-x86-64.so.2, the dynamic loader of glibc"},
+           {"", " /lib64/ld-linux-x86-64.so.2,"},
            {" && : > /lib64/ld-musl-x86_64.so.1", "/lib64/ld-musl-x86_64.so.1 (musl, as in Alpine)"}}) {
     GateRun run;
     run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
     const GateResult result = RunMounted(&run, empty + more);
     ExpectOneFinding(result, "image.loader-missing", 1);
     EXPECT_THAT(result.report["root_cause"]["detail"].get<std::string>(), HasSubstr(words));
-    EXPECT_THAT(result.out, testing::Not(HasSubstr("report the bug")));
+    EXPECT_THAT(result.out, testing::Not(HasSubstr(" bug")));
   }
 }
 
@@ -100,8 +101,7 @@ TEST(Loader, ThatIsMissingIsSaidWhereThereIsNoReport) {
         {"init", "-"}}) {
     const GateResult result = run.Command(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.out;
-    EXPECT_THAT(result.err,
-                HasSubstr("the image has no /lib64/ld-linux-x86-64.so.2, the dynamic loader of glibc"));
+    EXPECT_THAT(result.err, HasSubstr(" no /lib64/ld-linux-x86-64.so.2,"));
   }
 }
 
@@ -114,10 +114,12 @@ TEST(Loader, ThatIsMissingIsOneLineOfTheFacts) {
               "bash"});
   const GateResult result = run.Command({"facts", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  const std::string text = json::parse(result.out).dump();
-  const std::string words = "no plugin could be asked: the image has no /lib64/ld-linux-x86-64.so.2";
-  EXPECT_THAT(text, HasSubstr(words));
-  EXPECT_THAT(text, testing::Not(HasSubstr("could not be loaded")));
+  std::vector<std::string> found;
+  for (const std::string text : json::parse(result.out)["unknown"]) {
+    EXPECT_THAT(text, testing::Not(HasSubstr(" loaded:")));
+    if (text.find(" /lib64/ld-linux-x86-64.so.2,") != std::string::npos) found.push_back(text);
+  }
+  EXPECT_EQ(found.size(), 1u) << result.out;
 }
 
 // ld.so would wait in every worker, and in the guardian that is to end them.
@@ -128,7 +130,7 @@ TEST(Loader, AFifoThatItWaitsForIsTheImagesFaultAndStartsNothing) {
   const GateResult result = RunMounted(
       &run, "mkfifo " + run.Path("fifo") + " && mount --bind " + run.Path("fifo") + " /etc/ld.so.cache");
   ExpectOneFinding(result, "image.libc-unfit", 1);
-  EXPECT_THAT(result.out, HasSubstr("the image's /etc/ld.so.cache is a FIFO"));
+  EXPECT_THAT(result.out, HasSubstr(" /etc/ld.so.cache is a FIFO"));
 }
 
 // ---- what is inherited ----
@@ -182,7 +184,8 @@ TEST(Inherited, AReportForAClosedStandardOutputIsLostAndSaidSo) {
   run.Before({"bash", "-c", "exec 1>&- && exec \"$@\"", "bash"});
   const GateResult result = run.Command({"--matrix", run.Path("matrix.json"), "--junit", "-"});
   EXPECT_EQ(result.exit_code, 5);
-  EXPECT_THAT(result.err, testing::HasSubstr("cannot write standard output"));
+  EXPECT_THAT(result.err, HasSubstr("standard output"));
+  GateMessages(run).Row("--junit -", result.err.substr(result.err.rfind("cudnn-ci: ")));
 }
 
 TEST(Inherited, ASmallStackIsRaisedOrEnough) {
@@ -249,7 +252,7 @@ TEST(Inherited, TooFewDescriptorsForReportsLeaveNoneOfARunBefore) {
   run.Before({"bash", "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&-; ulimit -n 8 && exec \"$@\"", "bash"});
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 2) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("the runner's limit of open files is 8"));
+  EXPECT_THAT(GateMessages(run).Row("ulimit -n 8", result.err), HasSubstr(" is 8"));
   for (const char* name : {"junit.xml", "report.json", "journal.jsonl"})
     EXPECT_FALSE(run.Exists(std::string("report/") + name)) << name;
 }
@@ -265,7 +268,7 @@ TEST(Inherited, AFileLimitIsAReportThatCouldNotBeWritten) {
   GateRun run;
   const GateResult result = RunBelow(&run, "ulimit -f 1");
   EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  EXPECT_THAT(result.out + result.err, HasSubstr("File too large"));
+  EXPECT_THAT(result.out + result.err, HasSubstr(strerror(EFBIG)));
 }
 
 // ---- what is not mounted ----
@@ -293,8 +296,7 @@ TEST_F(Bare, WithoutProcItSaysWhatToMount) {
   if (kSanitized) GTEST_SKIP() << "the sanitizers need it";
   const GateResult result = RunMounted(&run_, "mount -t tmpfs none /proc");
   EXPECT_EQ(result.exit_code, 2) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("/proc is not mounted"));
-  EXPECT_THAT(result.err, HasSubstr("mount -t proc proc /proc"));
+  EXPECT_THAT(GateMessages(run_).Row("no /proc", result.err), HasSubstr(" /proc)\n"));
 }
 
 TEST_F(Bare, WithTheProcOfAnotherNamespaceItSaysWhatToMount) {
@@ -302,8 +304,7 @@ TEST_F(Bare, WithTheProcOfAnotherNamespaceItSaysWhatToMount) {
   run_.Before({"unshare", "--pid", "--fork"});
   const GateResult result = run_.Run();
   EXPECT_EQ(result.exit_code, 2) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("/proc is of another PID namespace"));
-  EXPECT_THAT(result.err, HasSubstr("mount -t proc proc /proc"));
+  EXPECT_THAT(GateMessages(run_).Row("another /proc", result.err), HasSubstr(" PID namespace"));
   run_.Before({"unshare", "--pid", "--fork", "--mount-proc"});
   EXPECT_EQ(run_.Run().exit_code, 0);
 }

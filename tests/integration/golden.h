@@ -4,7 +4,21 @@
 
 #include <string>
 
+#include "gate_run.h"
+#include "golden_messages.h"
+
 namespace cudnn_ci {
+
+// What a test's runs say on standard error and elsewhere, as its section of tests/golden/messages/gate.txt
+// has it.
+class GateMessages : public GoldenMessages {
+ public:
+  explicit GateMessages(const GateRun& run)
+      : GoldenMessages("gate.txt", {{run.folder(), "FOLDER"},
+                                    {CUDNN_CI_FIXTURES, "FIXTURES"},
+                                    {CUDNN_CI_TREE, "TREE"},
+                                    {CUDNN_CI_SOURCE_DIR, "SOURCE"}}) {}
+};
 
 // Times, ids, paths and hosts replaced by words that stand for them.
 std::string Normalised(std::string text, const std::string& folder);

@@ -66,9 +66,10 @@ TEST_F(Identity, IsInEveryReport) {
   EXPECT_THAT(result.junit, HasSubstr("<property name=\"environment.CUDA_VERSION\" value=\"image\"/>"));
   EXPECT_THAT(result.out, HasSubstr("  image       " + kImage + "\n"));
   EXPECT_THAT(result.out,
-              HasSubstr("  environment image: CUDA_VERSION\n"
-                        "              runner: LD_LIBRARY_PATH, NVIDIA_REQUIRE_CUDA, NVIDIA_VISIBLE_DEVICES\n"
-                        "              runner, over the image's: NV_CUDNN_VERSION\n"));
+              testing::ContainsRegex(
+                  "\n  environment image: CUDA_VERSION\n"
+                  "              runner: LD_LIBRARY_PATH, NVIDIA_REQUIRE_CUDA, NVIDIA_VISIBLE_DEVICES\n"
+                  "              runner, [a-z ']*: NV_CUDNN_VERSION\n"));
   EXPECT_EQ(std::system(("python3 -B '" CUDNN_CI_SOURCE_DIR
                          "/tests/integration/reports.py' validate '" CUDNN_CI_SOURCE_DIR
                          "/harness/report/schemas' " +
@@ -124,7 +125,7 @@ TEST_F(Identity, TheReproductionIsARunOfTheImage) {
   const json report = json::parse(run_.Read("own.json"));
   const std::string command = report["root_cause"]["reproduce_in_container"];
   EXPECT_THAT(result.out, HasSubstr("  with docker " + command + "\n"));
-  EXPECT_THAT(result.junit, HasSubstr("  with docker docker run --rm "));
+  EXPECT_THAT(result.junit, HasSubstr(" docker run --rm "));
   EXPECT_EQ(report["run"]["container_command"], command);
   const std::string tree = CUDNN_CI_TREE, fixture = CUDNN_CI_FIXTURES "/fixture",
                     driver = run_.Path("driver");

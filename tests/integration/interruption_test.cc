@@ -63,7 +63,7 @@ TEST(Stopped, ARunIsNotChargedForTheTimeInWhichNothingOfItRan) {
   StopForAWhile(run, 3.5);
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("runner.run-paused: cudnn-ci could not run for ")) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("runner.run-paused: ")) << result.out;
   EXPECT_LT(result.Case("fixture.steady[naps=50]")["seconds"].get<double>(), 3);
 }
 
@@ -75,7 +75,7 @@ TEST(Stopped, ACaseThatHangsTimesOutAfterThePauseToo) {
   StopForAWhile(run, 4);
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("image.timed-out: no verdict within 3.000 s")) << result.out;
+  EXPECT_THAT(result.out, testing::ContainsRegex("image.timed-out: [a-z ]*3.000 s")) << result.out;
 }
 
 // A stopped case in a run that is not is one that hangs.
@@ -212,7 +212,7 @@ TEST(Interruption, ADryRunThatIsEndedSaysSoAndNothingElse) {
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 143);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("cudnn-ci: interrupted before there was a plan\n"));
+  EXPECT_THAT(GateMessages(run).Row("SIGTERM", result.err), HasSubstr("interrupted"));
   EXPECT_FALSE(run.Exists("report/report.json"));
 }
 
@@ -346,7 +346,7 @@ TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
   run.Before({"unshare", "-m", "sh", "-c", script, "sh"});
   const GateResult result = run.Run({"--junit", "small/junit.xml", "--junit-profile", "strict"});
   EXPECT_EQ(result.exit_code, 5) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("a report could not be written"));
+  EXPECT_THAT(result.err, HasSubstr("small/junit.xml: " + std::string(strerror(ENOSPC))));
   EXPECT_EQ(result.report["totals"]["passed"], 101);
   EXPECT_EQ(result.Events("RunFinished").size(), 1u);
   // What stays of the report is the one that was written before anything ran, or nothing.

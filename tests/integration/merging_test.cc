@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "gate_run.h"
+#include "golden.h"
 
 namespace cudnn_ci {
 namespace {
@@ -61,7 +62,7 @@ TEST_F(Merge, TwoImagesAreTwoWhateverIsMasked) {
   }
   const GateResult merged = Report(journals);
   EXPECT_EQ(merged.exit_code, 2) << merged.out;
-  EXPECT_THAT(merged.err, HasSubstr("judged different images: team/train@sha256:1"));
+  EXPECT_THAT(merged.err, HasSubstr("team/train@sha256:1"));
 }
 
 TEST_F(Merge, AMissingShardIsRedAndNamed) {
@@ -83,8 +84,9 @@ TEST_F(Merge, OneShardAloneIsRedButForItsOwnReports) {
   EXPECT_EQ(run_.Read("one/report.json"), before);
   const GateResult alone = run_.Command({"report", journal});
   EXPECT_EQ(alone.exit_code, 6) << alone.out;
-  EXPECT_THAT(alone.out, HasSubstr("shard 2/3 is missing: of 3 shards there is 1"));
-  EXPECT_EQ(json::parse(run_.Read("one/report.json"))["root_cause"]["slug"], "part-missing");
+  const json root = json::parse(run_.Read("one/report.json"))["root_cause"];
+  EXPECT_EQ(root["slug"], "part-missing");
+  EXPECT_THAT(GateMessages(run_).Row("one of three", root["detail"]), HasSubstr(" 2/3 "));
 }
 
 TEST_F(Merge, AShardThatLeftAnEmptyJournalIsMissing) {
@@ -143,8 +145,8 @@ TEST_F(Merge, AnInputIsNeverReplaced) {
   const GateResult merged =
       run_.Command({"report", "--output-dir", "shard-1", journals[0], journals[1], journals[2]});
   EXPECT_EQ(merged.exit_code, 2);
-  EXPECT_THAT(merged.err,
-              HasSubstr("shard-1/journal.jsonl is the record of a run; name another --output-dir"));
+  EXPECT_THAT(GateMessages(run_).Row("--output-dir shard-1", merged.err),
+              HasSubstr(" shard-1/journal.jsonl "));
   EXPECT_EQ(run_.Read(journals[0]), before);
   EXPECT_TRUE(run_.Exists("shard-1/junit.xml"));
 }
@@ -155,11 +157,12 @@ TEST_F(Merge, TheRecordOfARunIsNeverReplaced) {
   Keep("whole", {});
   const std::string before = run_.Read("whole/journal.jsonl");
   // Also where something else is wrong, which withdraws merged reports.
+  GateMessages golden(run_);
   for (const std::string& second : {journals[1], std::string("nowhere.jsonl")}) {
     const GateResult merged =
         run_.Command({"report", "--output-dir", "whole", journals[0], second, journals[2]});
     EXPECT_EQ(merged.exit_code, 2);
-    EXPECT_THAT(merged.err, HasSubstr("whole/journal.jsonl is the record of a run"));
+    EXPECT_THAT(golden.Row(second, merged.err), HasSubstr(" whole/journal.jsonl "));
     EXPECT_EQ(run_.Read("whole/journal.jsonl"), before);
     for (const char* name : {"whole/junit.xml", "whole/report.json", "whole/report.html"})
       EXPECT_TRUE(run_.Exists(name)) << name;
@@ -303,7 +306,7 @@ TEST_F(Merge, EachImageThatIsExpectedMustHaveBeenJudged) {
   const GateResult missing = expect({"--expect", "team/good,team/lost:1", "good", "nowhere"});
   EXPECT_EQ(missing.exit_code, 4);
   EXPECT_EQ(missing.out,
-            "passed       team/good\nmissing      team/lost:1  matrix.image-not-judged: no report is of it\n"
+            "passed       team/good\nmissing      team/lost:1  matrix.image-not-judged: no report is about it\n"
             "verdict: not_gated (exit 4)\n");
   EXPECT_EQ(missing.err, "cudnn-ci: nowhere: no such file or folder\n");
   const std::string junit = run_.Read("wall/images.xml");
@@ -358,7 +361,7 @@ TEST_F(Merge, AReportInThePlaceOfItsJournalCostsNoReport) {
 TEST_F(Merge, TheHtmlReportIsTheSameFromTheRecord) {
   Keep("kept", {});
   const std::string before = run_.Read("kept/report.html");
-  EXPECT_THAT(before, HasSubstr("<h1>PASSED: every required case passed</h1>"));
+  EXPECT_THAT(before, HasSubstr("<h1>PASSED: "));
   EXPECT_EQ(run_.Command({"report", "kept/journal.jsonl"}).exit_code, 0);
   EXPECT_NE(run_.Read("kept/report.html").find("\"spans\":[{"), std::string::npos)
       << "workers over time, too";

@@ -110,17 +110,17 @@ TEST(Preload, ThatStandsInTheWorkersPlaceIsRed) {
     const GateResult result = run.Run();
     EXPECT_EQ(result.Outcome("fixture.fail[i=0]"), "passed") << "the attack itself has failed";
     EXPECT_EQ(result.exit_code, 1) << result.out;
-    EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(testing::AllOf(
-                                             HasSubstr("error image.preload-interposes: LD_PRELOAD names "),
-                                             HasSubstr(library), HasSubstr(" defines send, which"))));
+    EXPECT_THAT(PreloadFindings(result),
+                testing::ElementsAre(testing::AllOf(HasSubstr("error image.preload-interposes: LD_PRELOAD "),
+                                                    HasSubstr(library), HasSubstr(" send,"))));
     EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
   }
   run.Matrix(Entry("fixture.fail"), 20, R"(, "image": {"allow_preload": ["libinterpose_*.so"]})");
   const GateResult allowed = run.Run();
   EXPECT_EQ(allowed.exit_code, 0) << "a team that means it is believed: " << allowed.out;
   EXPECT_THAT(PreloadFindings(allowed),
-              testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
-                                                  HasSubstr("\"allow_preload\" of the matrix names it"))));
+              testing::ElementsAre(
+                  testing::AllOf(HasSubstr("warning image.preloaded: "), HasSubstr("\"allow_preload\""))));
 }
 
 // As the loader reads the list, in names and folders that it takes and that look like something else.
@@ -133,7 +133,7 @@ TEST(Preload, ByAListThatTheLoaderReadsInItsWayIsRed) {
       {"a line's end in a name", "LD_PRELOAD", "a\nb.so", "", "FOLDER/a\nb.so", " defines send, which"},
       {"a blank in an audit's name", "LD_AUDIT", "a b.so", "", "FOLDER/a b.so", "sees and may change"},
       {"a word of the loader's in the folders", "LD_PRELOAD", "word.so", "/$ORIGIN", "word.so",
-       "in LD_LIBRARY_PATH is not followed"},
+       "in LD_LIBRARY_PATH is not expanded"},
       {"a filter", "LD_PRELOAD", nullptr, "", CUDNN_CI_FIXTURES "/preload/libpreload_filter.so",
        "it is a filter"},
       {"an auxiliary filter", "LD_PRELOAD", nullptr, "", CUDNN_CI_FIXTURES "/preload/libpreload_auxiliary.so",
@@ -165,9 +165,9 @@ TEST(Preload, OfTheCLibrarysOwnFileIsNoFault) {
     run.Set("LD_PRELOAD", name);
     const GateResult result = run.Run();
     EXPECT_EQ(result.exit_code, 0) << result.out;
-    EXPECT_THAT(PreloadFindings(result),
-                testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
-                                                    HasSubstr("it is the C library's own"))));
+    EXPECT_THAT(
+        PreloadFindings(result),
+        testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "), HasSubstr("C library"))));
   }
   run.Set("LD_PRELOAD", CopyOfTheCLibrary(&run));
   const GateResult result = run.Run();
@@ -199,8 +199,8 @@ TEST(Preload, ThatComesDuringTheRunIsRedToo) {
   run.Matrix(Entry("fixture.slow", R"("params": {"ms": 2500})"));
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 1) << result.out;
-  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("the loader takes no such library"),
-                                                            HasSubstr("defines send, which")));
+  EXPECT_THAT(PreloadFindings(result),
+              testing::ElementsAre(HasSubstr("which the loader ignores"), HasSubstr(" send,")));
 }
 
 TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
@@ -210,9 +210,9 @@ TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
                                           "/cudart13/libcudart.so.13");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out;
-  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("it replaces no function"),
-                                                            HasSubstr("the loader takes no such library"),
-                                                            HasSubstr("instead of CUDA's, cuda")))
+  EXPECT_THAT(PreloadFindings(result),
+              testing::ElementsAre(HasSubstr("it replaces no function"),
+                                   HasSubstr("which the loader ignores"), HasSubstr(" CUDA for cuda")))
       << "what programs of the image take from it is said";
 }
 
@@ -342,7 +342,7 @@ TEST(DriverLibrary, OfTheImageIsRedWhereTheHostsIsMounted) {
     put(folder);
     run.Set("LD_LIBRARY_PATH", run.Path("own"));
     EXPECT_THAT(DriverLibrarySaid(&run, &exit_code),
-                HasSubstr("error: " + run.Path(folder) + "/libcuda.so.1 is taken"));
+                HasSubstr("error: " + run.Path(folder) + "/libcuda.so.1 is loaded, "));
     EXPECT_EQ(exit_code, 1);
   }
   run.Matrix(Entry("fixture.pass"), 20, R"(, "image": {"allow_driver_library": ["*/own/*"]})");

@@ -57,7 +57,7 @@ TEST_F(SecondOpinion, WhatAnotherGpuGetsRightIsTheRunnersFaultAndStaysRed) {
     EXPECT_THAT(detail, AllOf(HasSubstr("gpu0 (GPU-"), HasSubstr("failed once"), HasSubstr("gpu1 (GPU-"),
                               HasSubstr("passed")));
     if (here != "expect") {
-      EXPECT_THAT(detail, HasSubstr("4 in place of 5"));
+      EXPECT_THAT(detail, HasSubstr("4 in place"));
     }
   }
 }

@@ -61,7 +61,7 @@ TEST_F(FactsTest, OneScreenHasDriverGpuToolkitCudnnEnvironmentsAndVariables) {
   EXPECT_THAT(said, AllOf(HasSubstr("cudnn-ci 0."), HasSubstr(", by NVML, "), HasSubstr("; supports CUDA "),
                           HasSubstr("gpu0: "), HasSubstr("system (loader): CUDA runtime 13.0, cuDNN 9.19.0"),
                           HasSubstr(NameOf("venv") + " (" + Python("venv") + "): CUDA runtime 13.0"),
-                          HasSubstr("13.0 in " + FakeFolder("cudart13") + " (loader path): taken by ")));
+                          HasSubstr("13.0 in " + FakeFolder("cudart13") + " (loader path): used by ")));
   EXPECT_THAT(said, Mentions("PyTorch 2.11.0+cu130", "cuDNN 9.19.0 for CUDA 13",
                              "LD_PRELOAD=/nowhere/libpreloaded.so", "cu13 (CUDA toolkit 13.0)"));
   EXPECT_THAT(said, Not(HasSubstr("gpu.count")));

@@ -122,7 +122,7 @@ TEST_F(SelfTest, AFaultThatNeverStruckIsNoProof) {
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
   for (const char* fault : {"crash", "wrong-number"})
     EXPECT_THAT(r.out, ContainsRegex(std::string("NOT NOTICED +\\] ") + fault +
-                                     " .*never struck.*: exit 0, no finding"));
+                                     " .*never took effect.*: exit 0, no finding"));
   EXPECT_THAT(r.out, HasSubstr("\nfaults: 0 noticed, 2 not noticed, 0 impossible here\n"));
 }
 

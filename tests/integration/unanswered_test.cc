@@ -96,8 +96,8 @@ TEST_F(Unanswered, ASubjectThereIsNamedAndTheRunEnds) {
     const GateResult r = run_.Run({"--time-limit", "3"});
     EXPECT_EQ(r.exit_code, 6) << r.out << r.err;
     EXPECT_EQ(r.report["root_cause"]["slug"], "subject-unreadable");
-    EXPECT_THAT(r.report["root_cause"]["detail"], HasSubstr("the subject mine (" + kind));
-    EXPECT_THAT(r.report["root_cause"]["detail"], HasSubstr("gave no answer within"));
+    EXPECT_THAT(r.report["root_cause"]["detail"], HasSubstr(" mine (" + kind));
+    EXPECT_THAT(r.report["root_cause"]["detail"], HasSubstr("no answer"));
   }
 }
 
@@ -135,7 +135,7 @@ TEST_F(Unanswered, CommandsEndWithOneLine) {
       run.Set("VIRTUAL_ENV", There("venv"));
       const GateResult r = run.Command(command);
       EXPECT_EQ(r.exit_code, 6) << testing::PrintToString(command) << r.out << r.err;
-      EXPECT_THAT(r.err, HasSubstr("gave no answer within")) << testing::PrintToString(command);
+      EXPECT_THAT(r.err, HasSubstr("no answer")) << testing::PrintToString(command);
     }));
   for (const std::future<void>& command : commands) command.wait();
   EXPECT_FALSE(run_.Exists("first.json"));

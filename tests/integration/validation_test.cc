@@ -72,7 +72,7 @@ TEST_F(Validation, AHookThatHangsIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
   const GateResult result = run_.Run({"--load-timeout", "1"});
   EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("hung while it checked the parameters of fixture.divides"));
+  EXPECT_THAT(result.out, testing::ContainsRegex("hung [a-z ]*fixture\\.divides"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   EXPECT_TRUE(run_.Left().empty());
 }

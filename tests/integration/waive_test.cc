@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "gate_run.h"
+#include "golden.h"
 
 namespace cudnn_ci {
 namespace {
@@ -94,7 +95,7 @@ TEST_F(Waive, AFailureOnTheFirstGpuIsWaivedThereAlone) {
   const GateResult waived =
       run_.Command({"--matrix", "first.json", "--output-dir", "report", "--device", "all"});
   EXPECT_EQ(waived.exit_code, 0) << waived.out;
-  EXPECT_THAT(run_.Read("report/report.json"), Not(HasSubstr("matches no case")));
+  EXPECT_EQ(json::parse(run_.Read("report/report.json"))["warning_codes"], json::array());
 }
 
 // The launcher's container has places that this machine has not.
@@ -106,7 +107,7 @@ TEST_F(Waive, AMatrixThatIsNotHereIsNamedAndTold) {
   const GateResult own = Write({"report/moved.json", "there.json"});
   EXPECT_EQ(own.exit_code, 0) << own.err;
   EXPECT_THAT(run_.Read("there.json"), HasSubstr("\"extends\": \"own.json\""));
-  EXPECT_THAT(own.err, HasSubstr("/cudnn-ci-matrix/own.json, the run's matrix, is not there"));
+  EXPECT_THAT(GateMessages(run_).Row("own.json", own.err), HasSubstr(" /cudnn-ci-matrix/own.json,"));
 }
 
 // The same of a matrix that comes with cudnn-ci, unless it is another of the same name.
@@ -125,7 +126,8 @@ TEST_F(Waive, AShippedMatrixThatIsNotHereIsNamedIfItIsThatOne) {
   run_.Write("report/moved.json", report.dump());
   const GateResult own = Write({"report/moved.json"});
   EXPECT_THAT(own.out, HasSubstr("\"extends\": \"cu12.json\""));
-  EXPECT_THAT(own.err, HasSubstr("/opt/cudnn-ci/matrices/cu12.json, the run's matrix, is not there"));
+  EXPECT_THAT(GateMessages(run_).Row("another cu12.json", own.err),
+              HasSubstr(" /opt/cudnn-ci/matrices/cu12.json,"));
 }
 
 // What was typed is no file, in this folder or beside the new one.
@@ -153,7 +155,7 @@ TEST_F(Waive, OneCaseAloneLeavesTheOthersRed) {
   EXPECT_THAT(run_.Read("one.json"), Not(HasSubstr("fixture.finding")));
   const GateResult none = Write({"report/report.json", "--case", "fixture.nowhere"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("--case fixture.nowhere: the run has no such case"));
+  EXPECT_THAT(none.err, HasSubstr("--case fixture.nowhere: "));
 }
 
 TEST_F(Waive, WhatNoWaiverExcusesIsTold) {
@@ -173,7 +175,7 @@ TEST_F(Waive, WhatIsWaivedAlreadyOrPassedNeedsNone) {
   const GateResult nothing = Write({"report/report.json"});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_EQ(nothing.out, "");
-  EXPECT_THAT(nothing.err, HasSubstr("no failure can be waived"));
+  GateMessages(run_).Row("a green run", nothing.err);
 }
 
 TEST_F(Waive, NeverReplacesAFileAndNeedsAnOwnerAndAnEnd) {

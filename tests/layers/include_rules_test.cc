@@ -11,6 +11,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// One broken rule: the first must not include the second.
+auto Forbids(const std::string& from, const std::string& to) {
+  return ElementsAre(testing::HasSubstr(from + " must not know " + to));
+}
+
 std::vector<std::string> BrokenBy(const std::string& path, const std::string& include) {
   return BrokenRules(path, "#include " + include + "\n");
 }
@@ -46,10 +51,8 @@ TEST(BrokenRules, AllowsTheDirectionOfTheTable) {
 
 TEST(BrokenRules, LetsTheModelKnowTheKeysOfFactsAndNothingElseOfTheSdk) {
   EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cudnn_ci/facts.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cudnn_ci/plugin.h>"),
-              ElementsAre(HasSubstr("model must not know sdk")));
-  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "<cudnn_ci/facts.h>"),
-              ElementsAre(HasSubstr("report must not know sdk")));
+  EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cudnn_ci/plugin.h>"), Forbids("model", "sdk"));
+  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "<cudnn_ci/facts.h>"), Forbids("report", "sdk"));
 }
 
 TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
@@ -57,60 +60,53 @@ TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"image/loader/loader_files.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/file.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/common/shortage.cc", "\"model/record/finding_ids.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/secrets.h\""),
-              ElementsAre(HasSubstr("plugins must not know base")));
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/secrets.h\""), Forbids("plugins", "base"));
   EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "\"image/contents/resolve.h\""),
-              ElementsAre(HasSubstr("report must not know image")));
+              Forbids("report", "image"));
 }
 
 TEST(BrokenRules, TellsTheLayerImageFromThePluginOfThatName) {
   EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/contents/resolve.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/known_faults_scope.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/exec/run.cc", "\"exec/findings.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/exec/run.cc", "\"exec/workers/pool.h\""),
-              ElementsAre(HasSubstr("plugins must not know exec")));
+  EXPECT_THAT(BrokenBy("plugins/exec/run.cc", "\"exec/workers/pool.h\""), Forbids("plugins", "exec"));
   EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/packages/sbom.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/known_faults_scope.h\""),
-              ElementsAre(HasSubstr("a plugin must not know another plugin")));
+              Forbids("a plugin", "another plugin"));
   EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/symbols/symbols.h\""),
-              ElementsAre(HasSubstr("a plugin must not know another plugin")));
+              Forbids("a plugin", "another plugin"));
 }
 
 TEST(BrokenRules, KeepsExecAndReportApart) {
   EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"report/record/reporter.h\""),
-              ElementsAre(HasSubstr("exec must not know report")));
+              Forbids("exec", "report"));
   EXPECT_THAT(BrokenBy("harness/report/formats/junit.cc", "\"exec/schedule/runner.h\""),
-              ElementsAre(HasSubstr("report must not know exec")));
+              Forbids("report", "exec"));
 }
 
 TEST(BrokenRules, RejectsIncludesAgainstTheDirection) {
-  EXPECT_THAT(BrokenBy("harness/base/text.cc", "\"model/plan/plan.h\""),
-              ElementsAre(HasSubstr("base must not know model")));
-  EXPECT_THAT(BrokenBy("harness/main.cc", "\"exec/schedule/runner.h\""),
-              ElementsAre(HasSubstr("main must not know exec")));
-  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "<cudnn_ci/plugin.h>"),
-              ElementsAre(HasSubstr("exec must not know sdk")));
-  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"base/sha256.h\""),
-              ElementsAre(HasSubstr("plugins must not know base")));
+  EXPECT_THAT(BrokenBy("harness/base/text.cc", "\"model/plan/plan.h\""), Forbids("base", "model"));
+  EXPECT_THAT(BrokenBy("harness/main.cc", "\"exec/schedule/runner.h\""), Forbids("main", "exec"));
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "<cudnn_ci/plugin.h>"), Forbids("exec", "sdk"));
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"base/sha256.h\""), Forbids("plugins", "base"));
   EXPECT_THAT(BrokenBy("harness/sdk/include/cudnn_ci/check.hpp", "\"base/result.h\""),
-              ElementsAre(HasSubstr("sdk must not know base")));
+              Forbids("sdk", "base"));
 }
 
 TEST(BrokenRules, RejectsAWayAroundTheTable) {
   EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"../report/reporter.h\""),
-              ElementsAre(HasSubstr("name the layer")));
-  EXPECT_THAT(BrokenBy("harness/extra/x.cc", "<vector>"), ElementsAre(HasSubstr("no layer of the table")));
+              ElementsAre(HasSubstr("layer, not")));
+  EXPECT_THAT(BrokenBy("harness/extra/x.cc", "<vector>"), ElementsAre(HasSubstr("'extra'")));
 }
 
 TEST(BrokenRules, KeepsPluginsApart) {
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"cudnn/versions.h\""),
-              ElementsAre(HasSubstr("another plugin")));
-  EXPECT_THAT(BrokenBy("plugins/common/elf.cc", "\"conv/shape.h\""),
-              ElementsAre(HasSubstr("another plugin")));
+              Forbids("a plugin", "another plugin"));
+  EXPECT_THAT(BrokenBy("plugins/common/elf.cc", "\"conv/shape.h\""), Forbids("a plugin", "another plugin"));
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"conv/shape.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/framework/collective.cc", "\"nccl/collective_data.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/framework/collective.cc", "\"nccl/nccl_api.h\""),
-              ElementsAre(HasSubstr("another plugin")));
+              Forbids("a plugin", "another plugin"));
 }
 
 TEST(BrokenRules, LetsOperationsKnowComputeAndComputeNoOperation) {
@@ -119,9 +115,8 @@ TEST(BrokenRules, LetsOperationsKnowComputeAndComputeNoOperation) {
   EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", "\"common/cudnn_api.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", "\"compute/problem.h\""), IsEmpty());
   for (const char* operation : {"\"conv/shape.h\"", "\"toolkit/product.h\""})
-    EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", operation), ElementsAre(HasSubstr("another plugin")));
-  EXPECT_THAT(BrokenBy("plugins/common/session.cc", "\"compute/problem.h\""),
-              ElementsAre(HasSubstr("common must not know compute")));
+    EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", operation), Forbids("a plugin", "another plugin"));
+  EXPECT_THAT(BrokenBy("plugins/common/session.cc", "\"compute/problem.h\""), Forbids("common", "compute"));
 }
 
 TEST(BrokenRules, KeepsThirdPartyHeadersInSourceFiles) {
@@ -162,9 +157,9 @@ TEST(BrokenRules, KeepsSystemCallsOfExecInTheirPlaces) {
   EXPECT_THAT(BrokenBy("harness/exec/workers/pool.cc", "<spawn.h>"),
               ElementsAre(HasSubstr("process_posix.cc only")));
   EXPECT_THAT(BrokenBy("harness/exec/schedule/devices.cc", "<unistd.h>"),
-              ElementsAre(HasSubstr("no system calls")));
+              ElementsAre(HasSubstr("system calls")));
   EXPECT_THAT(BrokenBy("harness/exec/schedule/cases.cc", "<sys/stat.h>"),
-              ElementsAre(HasSubstr("no system calls")));
+              ElementsAre(HasSubstr("system calls")));
 }
 
 TEST(BrokenRules, KeepsCudaOutOfTheHarness) {

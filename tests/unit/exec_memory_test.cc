@@ -9,6 +9,7 @@
 
 #include "base/process_room.h"
 #include "exec/system/memory_watch.h"
+#include "golden_messages.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -133,8 +134,11 @@ TEST_F(ProcessRoomTest, TheLowestLimitOfVersionTwoAndAllRefusals) {
   }
   EXPECT_THAT(ProcessRoom(root_).Describe(), testing::Not(testing::HasSubstr("cgroup")));
   Put("/sys/fs/cgroup/slice/pids.max", "64\n");
-  EXPECT_THAT(ProcessRoom(root_).Describe(),
-              testing::StartsWith("the cgroup allows 64 processes and threads, 63 are there"));
+  EXPECT_THAT(
+      ProcessRoom(root_).Describe(),
+      testing::AllOf(testing::HasSubstr("cgroup"), testing::HasSubstr(" 64 "), testing::HasSubstr(" 63 ")));
+  const std::string text = ProcessRoom(root_).Describe();
+  GoldenMessages("exec.txt").Row("64 allowed, 63 used", text.substr(0, text.find("; ulimit")));
   Put("/sys/fs/cgroup/slice/pod/pids.max", "100\n");
   const ProcessRoom room(root_);
   EXPECT_THAT(room.Describe(), testing::HasSubstr("allows 64"));

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "exec/workers/query_worker.h"
+#include "golden_messages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -46,7 +47,8 @@ TEST_F(QueryWorkerTest, ACrashOrEarlyExitIsNamedWithWhatItWasDoing) {
   Exit(true, SIGSEGV);
   ASSERT_NE(worker_.error(), nullptr);
   EXPECT_EQ(worker_.error()->kind, ErrorKind::kCrashed);
-  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it collected facts"));
+  EXPECT_THAT(worker_.error()->detail, HasSubstr(" facts"));
+  GoldenMessages("exec.txt").Row("a crash", worker_.error()->detail);
   EXPECT_FALSE(worker_.unfinished(Task::kDescribe));
   EXPECT_TRUE(worker_.unfinished(Task::kFacts));
 }
@@ -94,7 +96,8 @@ TEST_F(QueryWorkerTest, ADescriptionThatComesWhenItsTimeIsUpIsNone) {
   EXPECT_TRUE(worker_.facts().empty());
   ASSERT_NE(worker_.error(), nullptr);
   EXPECT_EQ(worker_.error()->kind, ErrorKind::kTimedOut);
-  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it was loaded and described"));
+  EXPECT_THAT(worker_.error()->detail, HasSubstr(" described"));
+  GoldenMessages("exec.txt").Row("a late description", worker_.error()->detail);
 }
 
 TEST_F(QueryWorkerTest, OneThatSurvivesSigkillIsGivenUp) {

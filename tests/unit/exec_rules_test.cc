@@ -249,7 +249,7 @@ class CasesTest : public testing::Test {
     r.outcome = std::move(outcome);
     r.mode = mode;
     if (!step.empty()) r.crashed_step = {step};
-    return rules_->Judge(r);
+    return rules_->Decide(r);
   }
   std::vector<Flag> Flags() { return rules_->Take(0, Passed{}).flags; }
   Plan plan_;
@@ -291,7 +291,7 @@ TEST_F(CasesTest, AfterThreeOfAKindNoMoreAreConfirmedNorThoseThatWait) {
     r.case_index = i;
     r.outcome = outcome;
     r.mode = mode;
-    return rules_->Judge(r).next;
+    return rules_->Decide(r).next;
   };
   judge(0, kCrash, AttemptMode::kShared);  // waits
   for (size_t i = 1; i <= 3; ++i) {

@@ -218,7 +218,7 @@ TEST(SharingTest, TooLittleMemoryOnASharedGpuIsNeverTakenAsItIs) {
     r.outcome = little;
     r.mode = mode;
     r.concurrent = concurrent;
-    return rules.Judge(r).next;
+    return rules.Decide(r).next;
   };
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(judge(i, AttemptMode::kShared, true), Next::kConfirm);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(judge(i, AttemptMode::kConfirm, true), Next::kFinal);

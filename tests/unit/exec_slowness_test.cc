@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 
 #include "exec/schedule/reattempts.h"
+#include "golden_messages.h"
 
 namespace cudnn_ci {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Course = Slowness::Course;
@@ -128,8 +130,7 @@ TEST_F(SlownessTest, AfterThreeThatCloseTheGateTheRestPassesWithAWarning) {
   ASSERT_EQ(known.size(), 2u);
   EXPECT_EQ(known[0].first, 4u);
   EXPECT_EQ(known[0].second.severity, Severity::kWarning);
-  EXPECT_THAT(known[0].second.detail,
-              HasSubstr("3 others of its check, slower in the run, were slower alone"));
+  EXPECT_THAT(GoldenMessages("exec.txt").Row("after three", known[0].second.detail), HasSubstr(" 3 other "));
   EXPECT_THAT(slowness_->Waiting(), IsEmpty());
 }
 
@@ -158,7 +159,9 @@ TEST_F(SlownessTest, BlameFollowsFromWhatIsKnown) {
   EXPECT_TRUE(Pass(0, 9));
   EXPECT_EQ(ThreeTimes(0, 9), Course::kFail);
   EXPECT_EQ(found_.at(0).blame, Blame::kImage);
-  EXPECT_THAT(found_.at(0).detail, HasSubstr("9.00 times as slow, 1.50 times are allowed; changed: toolkit"));
+  EXPECT_THAT(found_.at(0).detail,
+              AllOf(HasSubstr(" 9.00 "), HasSubstr(" 1.50 "), HasSubstr(": toolkit: 12.4 -> 12.8")));
+  GoldenMessages("exec.txt").Row("another toolkit", found_.at(0).detail);
   facts_.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-1"}, {"gpu.0.slowed_by", "heat"}};
   EXPECT_TRUE(Pass(1, 9));
   EXPECT_EQ(ThreeTimes(1, 9), Course::kFail);

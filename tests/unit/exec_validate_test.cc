@@ -7,6 +7,7 @@
 #include "exec/plugins/validate.h"
 #include "exec/system/plugin_file.h"
 #include "exec/system/process_posix.h"
+#include "golden_messages.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -73,7 +74,8 @@ TEST_F(ValidateWorkerTest, AnExitBeforeTheLastAnswerIsAnError) {
   Say(wire::Validated{1, {}, ""});
   Exit(false, 0);
   ASSERT_NE(worker_.error(), nullptr);
-  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it checked the parameters of fixture.divides["));
+  EXPECT_THAT(GoldenMessages("exec.txt").Row("exit 0", worker_.error()->detail),
+              HasSubstr(" fixture.divides["));
 }
 
 TEST_F(ValidateWorkerTest, AnswersOutOfTurnAreGarbage) {
@@ -90,7 +92,7 @@ TEST_F(ValidateWorkerTest, AHookThatFailsIsAnErrorWhateverItsExit) {
   Say(wire::Validated{1, {}, "an exception: x"});
   Exit(false, 0);
   ASSERT_NE(worker_.error(), nullptr);
-  EXPECT_THAT(worker_.error()->detail, HasSubstr("an exception: x"));
+  EXPECT_THAT(worker_.error()->detail, HasSubstr("exception: x"));
 }
 
 TEST_F(ValidateWorkerTest, ACrashIsAnErrorWhateverTheAnswersAndTheExit) {
@@ -179,7 +181,9 @@ TEST_F(ValidateTest, APluginFileThatChangedIsNotAsked) {
   ++catalog_.plugins[0].file.size;  // it would load and answer
   const Validation v = Judge({Planned(12, 4)});
   ASSERT_THAT(v.failed, SizeIs(1));
-  EXPECT_THAT(v.failed[0].reason, HasSubstr("is not the file that was described"));
+  const std::string& path = catalog_.plugins[0].path;
+  EXPECT_THAT(GoldenMessages("exec.txt", {{path, "PLUGIN"}}).Row("another size", v.failed[0].reason),
+              HasSubstr(path));
 }
 
 // chmod and a hard link change the time alone; the hash says whether what was described is there still.

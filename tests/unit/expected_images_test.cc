@@ -41,7 +41,7 @@ Said Judged(const std::vector<PageRow>& rows, const std::vector<std::string>& ex
   const Result<ExpectedImages> expected = ParseExpected(expect);
   EXPECT_TRUE(expected.ok()) << expected.error();
   Said said;
-  const ImagesVerdict verdict = JudgeImages(rows, *expected);
+  const ImagesVerdict verdict = VerdictOnImages(rows, *expected);
   for (const ImageStanding& image : verdict.images) said.images.push_back(image.word + " " + image.name);
   said.exit_code = verdict.exit_code;
   return said;
@@ -58,8 +58,8 @@ TEST(ExpectedImages, OneThatIsMissingIsRed) {
   EXPECT_THAT(said.images, ElementsAre("passed team/a:1", "missing team/b:1"));
   EXPECT_EQ(said.exit_code, 4);
   EXPECT_EQ(Judged({}, {"team/a:1"}).exit_code, 4) << "the job matrix was empty";
-  EXPECT_EQ(JudgeImages({}, *ParseExpected({"team/a:1"})).images[0].cause,
-            "matrix.image-not-judged: no report is of it");
+  EXPECT_EQ(VerdictOnImages({}, *ParseExpected({"team/a:1"})).images[0].cause,
+            "matrix.image-not-judged: no report is about it");
 }
 
 TEST(ExpectedImages, OneThatNobodyExpectedCountsIfItIsRed) {
@@ -219,7 +219,7 @@ TEST(ExpectedImages, WhereTheCallerWasMistakenTheMatrixIsAtFault) {
   row.view.verdict = "unconfirmed";
   row.view.exit_code = 2;
   row.problem = "matrix.image-unknown: team/a:1";
-  const ImagesVerdict verdict = JudgeImages({row}, *ParseExpected({"team/a:1"}));
+  const ImagesVerdict verdict = VerdictOnImages({row}, *ParseExpected({"team/a:1"}));
   EXPECT_EQ(verdict.exit_code, 4);
   EXPECT_EQ(verdict.images[0].cause, row.problem);
 }

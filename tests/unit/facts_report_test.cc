@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "golden_file.h"
+#include "golden_messages.h"
 #include "report/formats/facts_json.h"
 #include "report/formats/facts_screen.h"
 
@@ -111,12 +112,14 @@ InventoryInput WithMatrix() {
 
 std::string Screen(const InventoryInput& input) { return FactsScreen(MakeInventory(input), {}); }
 
-// What the screen says, whatever the breaks between its words.
-std::string Said(const InventoryInput& input) {
+// What the screen says under that label, whatever the breaks between its words.
+std::string Said(const InventoryInput& input, const std::string& label) {
   std::string words;
-  for (const char c : Screen(input)) {
-    const bool blank = c == ' ' || c == '\n';
-    if (!blank || (!words.empty() && words.back() != ' ')) words += blank ? ' ' : c;
+  bool under = false;
+  for (const std::string& line : Split(Screen(input), '\n')) {
+    if (line.size() > 2 && line[2] != ' ') under = line.compare(2, label.size() + 1, label + " ") == 0;
+    if (under && !line.empty())
+      words += (words.empty() ? "" : " ") + line.substr(std::min(line.find_first_not_of(' '), line.size()));
   }
   return words;
 }
@@ -145,9 +148,8 @@ TEST(FactsScreenTest, LongListsAreCutAndCounted) {
   input.judged = {"system"};
   input.facts.by_subject["system"]["cudnn.path"] = "/opt/copy49/libcudnn.so.9";
   const std::string text = Screen(input);
-  EXPECT_THAT(text, AllOf(HasSubstr("/opt/copy49: used by system\n"),
-                          HasSubstr("and 42 more; cudnn-ci facts --all lists them\n"),
-                          Not(HasSubstr("/opt/copy9:"))));
+  EXPECT_THAT(GoldenMessages("facts.txt").Row("50 copies of cuDNN, 50 unknown", text),
+              AllOf(HasSubstr("/opt/copy49: "), HasSubstr(" 42 more;"), Not(HasSubstr("/opt/copy9:"))));
   ExpectOneScreen(text);
   const std::string all = FactsScreen(MakeInventory(input), {100, false});
   for (int i = 0; i < 50; ++i) EXPECT_THAT(all, HasSubstr("/opt/copy" + std::to_string(i) + ": "));
@@ -163,7 +165,11 @@ TEST(FactsScreenTest, WhatDoesNotFitIsNeverCut) {
     input.facts.by_subject[name] = input.facts.by_subject["system"];
   }
   input.facts.by_subject["subject19"]["cudnn.version"] = "8.9.7";
-  EXPECT_THAT(Screen(input), HasSubstr("does not fit  image.cudnn >=9.12 <10: 8.9.7 (subject19)\n"));
+  const std::string screen = Screen(input);
+  const size_t at = screen.find(" image.cudnn >=9.12 <10: 8.9.7 (subject19)\n");
+  ASSERT_NE(at, std::string::npos) << screen;
+  const std::string line = screen.substr(screen.rfind('\n', at) + 1);
+  GoldenMessages("facts.txt").Row("one of 20 subjects", line.substr(0, line.find('\n')));
 }
 
 TEST(FactsScreenTest, ALongValueIsCut) {
@@ -202,22 +208,26 @@ TEST(FactsScreenTest, TextsFromOutsideCannotSteerATerminal) {
 
 TEST(FactsScreenTest, AnEnvironmentSaysWhichCudnnItsPackagesGet) {
   InventoryInput input = FullImage();
-  EXPECT_THAT(Said(input), HasSubstr("its own cuDNN 9.10.2 for CUDA 12"));
-  EXPECT_THAT(Said(input), HasSubstr("ONNX Runtime 1.22.0 (onnxruntime-gpu); the loader's cuDNN 9.14.0"));
+  GoldenMessages golden("facts.txt");
+  EXPECT_THAT(golden.Row("its own", Said(input, "python")),
+              AllOf(HasSubstr(" 9.10.2 for CUDA 12"), HasSubstr(" 9.14.0")));
   input.facts.by_subject["opt_venv"]["cudnn.path"] = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9";
   input.facts.by_subject["opt_venv"]["cudnn.version"] = "9.14.0";
-  EXPECT_THAT(Said(input), HasSubstr("instead of its own"));
+  EXPECT_THAT(golden.Row("the loader's", Said(input, "python")), Not(HasSubstr(" 9.10.2 for CUDA 12")));
 }
 
 TEST(FactsScreenTest, ADriverThatIsHalfThereIsSaid) {
   InventoryInput input = BareImage();
   FactMap& facts = input.facts.by_subject["system"];
   facts["driver.module_version"] = "580.65.06";
-  EXPECT_THAT(Said(input), HasSubstr("no libcuda.so.1 here; the kernel module is 580.65.06"));
+  GoldenMessages golden("facts.txt");
+  EXPECT_THAT(golden.Row("a kernel module", Said(input, "driver")),
+              AllOf(HasSubstr("libcuda.so.1 "), HasSubstr(" 580.65.06")));
   facts["driver.library.path"] = "/usr/local/cuda/compat/libcuda.so.580.95.05";
   facts["driver.fabric_wait_s"] = "12";
-  EXPECT_THAT(Said(input), AllOf(HasSubstr("driver unknown version kernel"), HasSubstr("NVML not found"),
-                                 HasSubstr("of a cuda-compat package"), HasSubstr("waited for 12 s")));
+  EXPECT_THAT(golden.Row("the driver of a cuda-compat package", Said(input, "driver")),
+              AllOf(HasSubstr("unknown version"), HasSubstr("NVML not found"), HasSubstr(" cuda-compat "),
+                    HasSubstr(" 12 s")));
 }
 
 TEST(FactsScreenTest, EnvironmentsForTwoMajorsAreNoChoice) {
@@ -225,15 +235,17 @@ TEST(FactsScreenTest, EnvironmentsForTwoMajorsAreNoChoice) {
   input.choice = ChooseMatrix(input.facts, {{{"a", "python:/a/bin/python", "/a", "/a/lib", "12"},
                                              {"b", "python:/b/bin/python", "/b", "/b/lib", "13"}},
                                             ""});
-  EXPECT_THAT(Said(input), HasSubstr(" --auto chooses no matrix: "));
+  EXPECT_THAT(GoldenMessages("facts.txt").Row("two majors", Said(input, "--auto")),
+              AllOf(HasSubstr("/a/bin/python"), HasSubstr("/b/bin/python"), Not(HasSubstr("cu12")),
+                    Not(HasSubstr("cu13"))));
 }
 
 TEST(FactsScreenTest, WhereEnvironmentsAreJudgedNoMatrixOfOursIsAdvised) {
   InventoryInput input = BareImage();
   input.choice = ChooseMatrix(input.facts, {{{"a", "python:/a/bin/python", "/a", "/a/lib", "12"}}, ""});
-  EXPECT_THAT(Said(input),
-              AllOf(HasSubstr("would take cu12"), HasSubstr("test the Python environment a ("),
-                    HasSubstr("cudnn-ci init writes a matrix of them"), Not(HasSubstr("--matrix"))));
+  EXPECT_THAT(GoldenMessages("facts.txt").Row("an environment", Said(input, "--auto")),
+              AllOf(HasSubstr(" cu12 "), HasSubstr(" a (/a/bin/python)"), HasSubstr("cudnn-ci init "),
+                    Not(HasSubstr("--matrix"))));
 }
 
 TEST(FactsListTest, HasEveryFactOfEverySubject) {

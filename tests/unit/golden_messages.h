@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,11 +47,11 @@ class GoldenMessages {
 
   // Adds a row: what was given, in a few words, and the message that answered. Returns the message as it was.
   std::string Row(const std::string& given, const std::string& message) {
-    std::string text = "\n" + (message.empty() ? "(no message)" : message);
-    while (text.back() == '\n') text.pop_back();
+    std::string text = message.empty() ? "(no message)" : message;
     for (const auto& [from, to] : replacements_) Replace(from, to, &text);
-    Replace("\n", "\n    ", &text);
-    rows_ += "  " + given + text + "\n";
+    rows_ += "  " + (given.empty() ? "(empty)" : given) + "\n";
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) rows_ += (line.empty() ? "" : "    " + line) + "\n";
     return message;
   }
 

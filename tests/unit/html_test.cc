@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "golden_messages.h"
 #include "report/assets/assets.h"
 #include "report/record/own_reports.h"
 #include "report/text/html_text.h"
@@ -31,6 +32,12 @@ size_t Count(const std::string& text, const std::string& what) {
   size_t count = 0;
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
   return count;
+}
+
+// From `begin` up to `end`, which follows it; empty if the text has neither.
+std::string Between(const std::string& text, const std::string& begin, const std::string& end) {
+  const size_t at = text.find(begin), to = at == std::string::npos ? at : text.find(end, at);
+  return to == std::string::npos ? "" : text.substr(at, to - at);
 }
 
 TEST(HtmlText, LeavesNothingThatIsMarkup) {
@@ -104,12 +111,12 @@ TEST_F(HtmlReport, OnlyAPassLooksLikeOneAndTellsNoFindings) {
   const std::string green = Written(b);
   EXPECT_THAT(green, HasSubstr("class=\"verdict passed\""));
   EXPECT_THAT(green, Not(HasSubstr("<dt>warning</dt>")));
-  EXPECT_THAT(green, Not(HasSubstr("What the findings mean")));
+  EXPECT_EQ(Count(green, "<h3 id="), 0u);
   b.finished = false;
   b.run.timestamp = "yesterday";
   const std::string torn = Written(b);
   EXPECT_THAT(torn, Not(HasSubstr("class=\"verdict passed\"")));
-  EXPECT_THAT(torn, HasSubstr("<dt>duration</dt><dd>the run did not finish</dd>"));
+  GoldenMessages("html.txt").Row("a torn run", Between(torn, "<dt>duration</dt>", "</dd>"));
   EXPECT_THAT(torn, HasSubstr("<dt>date</dt><dd>yesterday</dd>"));
 }
 
@@ -133,7 +140,8 @@ TEST_F(HtmlReport, OnlyAddressesOfTheWebAreLinksAndFindingsAreBounded) {
     b.Fail("conv.a" + std::to_string(i), Wrong("s" + std::to_string(i), Blame::kImage));
   const std::string html = Written(b);
   EXPECT_EQ(Count(html, "<h3 id="), 100u);
-  EXPECT_THAT(html, HasSubstr("and 150 findings of other names"));
+  EXPECT_THAT(GoldenMessages("html.txt").Row("150 too many", Between(html, "and 150 ", "<")),
+              HasSubstr("report.json"));
 }
 
 // A case of a subject that ends like this.
@@ -302,7 +310,7 @@ TEST_F(HtmlReport, AMarksNumberCountsWhatTheMarkSays) {
   EXPECT_THAT(html, HasSubstr("<td class=\"proven\" title=\"1 passed, 2 skipped\" "
                               "data-find=\"conv.forward dtype=float16\"><span>\u2713</span> 1 of 3</td>"));
   EXPECT_THAT(html, HasSubstr("data-find=\"conv.forward dtype=float32\"><span>!</span> 1 of 3</td>"));
-  EXPECT_THAT(html, HasSubstr("<b> failed, waived or optional</b>"));
+  EXPECT_THAT(html, HasSubstr("<b> failed, waived"));
 }
 
 // Operations that have no case are no table, which the keyboard would stop at.
@@ -326,8 +334,9 @@ TEST_F(HtmlReport, TheChainIsBounded) {
   const std::string html = Written(b);
   EXPECT_EQ(Count(html, "class=\"soft unused\""), 32u);
   EXPECT_EQ(Count(html, "<div class=\"lane"), 64u);
-  EXPECT_THAT(html, HasSubstr("and 72 more subjects, of which none is broken"));
-  EXPECT_THAT(html, HasSubstr("16 are not drawn"));
+  GoldenMessages golden("html.txt");
+  EXPECT_NE(golden.Row("80 subjects, 8 of them open", Between(html, "and 72 ", "<")), "");
+  EXPECT_NE(golden.Row("16 of them folded into a count", Between(html, ">16 ", "<")), "");
   EXPECT_EQ(Count(html, "data-find=\"driver."), 16u);
   EXPECT_THAT(html, HasSubstr("<li>and 24 more</li>"));
 }
@@ -424,9 +433,10 @@ TEST(Page, ShowsOfEachImageWhatBecameOfIt) {
   unread.problem = "c/report.json: no such file";
   const std::string page = RenderPage({Row("a", "passed", 0), red, unread}, kThen + 3 * 86400);
   EXPECT_THAT(page, HasSubstr("1 of 3 passed"));
-  EXPECT_THAT(page, HasSubstr("image.wrong-value: 3 differ in conv.a"));
+  EXPECT_THAT(Between(page, "image.wrong-value", "<"),
+              testing::AllOf(HasSubstr(": 3 differ"), HasSubstr(" conv.a")));
   EXPECT_THAT(page, HasSubstr("unreadable"));
-  EXPECT_THAT(page, HasSubstr("c/report.json: no such file"));
+  EXPECT_THAT(page, HasSubstr(unread.problem));
   EXPECT_THAT(page, HasSubstr("data-label=\"cuDNN\"><div>9.1.0</div></td><td data-label=\"GPU\"><div>NVIDIA "
                               "H200 x 2</div></td>"));
   EXPECT_THAT(page, HasSubstr(">3 days</div></td>"));

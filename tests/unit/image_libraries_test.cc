@@ -1,6 +1,7 @@
 // Which folders of libraries a subject means, and in which order the loader comes upon them.
 #include <gmock/gmock.h>
 
+#include "golden_messages.h"
 #include "image/contents/package_libraries.h"
 #include "image/contents/program_libraries.h"
 #include "image/contents/resolve.h"
@@ -153,10 +154,12 @@ TEST_F(ProgramTest, WhatLdLibraryPathHidesIsNotFollowed) {
 }
 
 TEST_F(ProgramTest, WhatIsNoProgramIsNamed) {
-  EXPECT_THAT(Resolve("program:" + At("none")).problem,
-              ::testing::AllOf(HasSubstr("subject mine: "), HasSubstr("none: No such file or directory")));
-  EXPECT_THAT(Resolve("program:" + File("script", "#!/bin/sh\n")).problem, HasSubstr("is not an ELF file"));
-  EXPECT_THAT(Resolve("program:" + root_).problem, HasSubstr("is not a regular file"));
+  GoldenMessages golden("image_files.txt", {{At(""), "FOLDER/"}, {root_, "FOLDER"}});
+  EXPECT_THAT(golden.Row("no file", Resolve("program:" + At("none")).problem),
+              ::testing::AllOf(HasSubstr(" mine: "), HasSubstr(At("none") + ": " + strerror(ENOENT))));
+  EXPECT_THAT(golden.Row("a script", Resolve("program:" + File("script", "#!/bin/sh\n")).problem),
+              HasSubstr("ELF"));
+  EXPECT_THAT(golden.Row("a folder", Resolve("program:" + root_).problem), HasSubstr("regular"));
 }
 
 TEST_F(SubjectFoldersTest, EveryFolderOfAPathHasALibrary) {

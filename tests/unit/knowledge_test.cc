@@ -136,9 +136,9 @@ TEST_F(KnowledgeTest, AFileOfAnotherKindIsRefused) {
   EXPECT_EQ(Only("packages/2", "").substr(0, 60),
             "f.json:1:12: error: the schema \"cudnn-ci/packages/2\" is not ");
   EXPECT_TRUE(Only("packages/2", "\"needs\": []")
-                  .ends_with("write \"schema\": \"cudnn-ci/compilers/1\", which its lists are of"));
+                  .ends_with("write \"schema\": \"cudnn-ci/compilers/1\", the schema of its lists"));
   EXPECT_TRUE(Only("matrix/1", "\"known_regressions\": []")
-                  .ends_with("write \"schema\": \"cudnn-ci/compatibility/1\", which its lists are of"));
+                  .ends_with("write \"schema\": \"cudnn-ci/compatibility/1\", the schema of its lists"));
   const std::string empty = scratch_.File("empty.json");
   std::ofstream(empty) << "\n";
   EXPECT_THAT(
@@ -436,7 +436,7 @@ TEST_F(KnowledgeTest, ARemedyIsOfAFindingThatIsDeclared) {
                    "\"remedies\": [" + Row(R"("finding": "driver-too-old", "remedy": "do")") + ",\n" +
                        Row(R"("finding": "library-mising", "remedy": "do")") + "]"),
              ""}});
-  const std::vector<Problem> problems = JudgeRemedies(knowledge, {"driver-too-old", "library-missing"});
+  const std::vector<Problem> problems = CheckRemedies(knowledge, {"driver-too-old", "library-missing"});
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_EQ(problems[0].position.line, 3);
   EXPECT_EQ(problems[0].position.column, 1);

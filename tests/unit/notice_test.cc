@@ -34,7 +34,7 @@ TEST(NoticeTest, ASentenceWithoutAnArgumentSaysNothingOfIt) {
                        {{"version", version}, {"path", "/l"}, {"origin", "o"}, {"subject", "path:/"}}});
   };
   EXPECT_THAT(copy("9.1.0"), HasSubstr("cuDNN 9.1.0 at /l (o)"));
-  EXPECT_THAT(copy(""), HasSubstr("cuDNN of unknown version at /l"));
+  EXPECT_THAT(copy(""), ::testing::AllOf(HasSubstr("unknown"), HasSubstr(" /l (o)")));
 }
 
 TEST(NoticeTest, ASentenceCounts) {

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/regular_file.h"
+#include "golden_messages.h"
 #include "image/contents/resolve.h"
 #include "image/elf/elf_file.h"
 #include "image/elf/elf_interpreter.h"
@@ -22,6 +23,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr unsigned kPatienceS = 30;
 
@@ -93,10 +95,11 @@ TEST_F(OddFilesTest, AFileIsReadUpToTheBoundThoughItGrows) {
   const Fd open = OpenRegularFile(file);
   std::ofstream(file, std::ios::app) << "67890";
   EXPECT_EQ(ReadSmallFile(file, 7), "1234567");
-  EXPECT_THAT(ReadFile(file, 7).error(), HasSubstr("larger than the limit"));
+  GoldenMessages golden("image_files.txt", {{file, "FILE"}});
+  EXPECT_THAT(golden.Row("10 bytes, of at most 7", ReadFile(file, 7).error()), StartsWith(file));
   // 8 TiB without a block on the disk.
   ASSERT_EQ(truncate(file.c_str(), off_t{8} << 40), 0);
-  EXPECT_THAT(ReadFile(file, 7).error(), HasSubstr("larger than the limit"));
+  EXPECT_THAT(golden.Row("8 TiB", ReadFile(file, 7).error()), StartsWith(file));
   EXPECT_EQ(ElfFile(file).kind(), ElfFile::Kind::kNotElf);
 }
 
@@ -107,11 +110,13 @@ TEST_F(OddFilesTest, ASubjectWithAFifoInAFilesPlaceIsResolved) {
   const ResolvedSubject python = Resolve("python:" + At("opt/py/bin/python3"));
   EXPECT_EQ(python.problem, "");
   EXPECT_THAT(Inside(python.subject.folders), ::testing::Contains(Site("opt/py") + "/nvidia/cudnn/lib"));
-  EXPECT_THAT(Resolve("program:" + Fifo("opt/run")).problem, HasSubstr("it is a FIFO"));
-  EXPECT_THAT(Resolve("program:" + Socket("opt/socket")).problem, HasSubstr("it is a socket"));
+  GoldenMessages golden("image_files.txt", {{At(""), "FOLDER/"}});
+  EXPECT_THAT(golden.Row("a FIFO", Resolve("program:" + Fifo("opt/run")).problem), HasSubstr("FIFO"));
+  EXPECT_THAT(golden.Row("a socket", Resolve("program:" + Socket("opt/socket")).problem),
+              HasSubstr("socket"));
   Fifo("opt/lib/libcudnn.so.9");
   EXPECT_EQ(Resolve("path:" + At("opt/lib")).problem, "");
-  EXPECT_THAT(Resolve("path:" + At("opt/run")).problem, HasSubstr("Not a directory"));
+  EXPECT_THAT(Resolve("path:" + At("opt/run")).problem, HasSubstr(strerror(ENOTDIR)));
 }
 
 TEST_F(OddFilesTest, AnInterpretersOwnFilesMayBeOdd) {

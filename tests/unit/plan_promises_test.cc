@@ -61,7 +61,7 @@ TEST(Promises, ThatASubjectIsNotHeldToMayBeSkippedThere) {
     const std::vector<SkipKind> absent = {SkipKind::kAbsent};
     EXPECT_EQ(c.planned.allow_skip, c.planned.subject == "b" ? absent : std::vector<SkipKind>());
   }
-  EXPECT_THAT(SentencesOf(plan.not_gated), testing::Contains(HasSubstr("for the subject \"b\"")));
+  EXPECT_THAT(SentencesOf(plan.not_gated), testing::Contains(HasSubstr("\"b\"")));
   matrix.unpromised["b"] = {"image.toolkit"};
   const auto held = MakePlan(matrix, Judging(), {});
   ASSERT_TRUE(std::holds_alternative<Plan>(held));
@@ -100,8 +100,9 @@ constexpr const char* kTwoSubjects = R"("subjects":{"a":"loader","b":"path:/opt/
 
 TEST(Promises, OfTheImageHoldForEverySubject) {
   const std::string matrix = std::string(kTwoSubjects) + kCudnn;
-  EXPECT_THAT(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version","subjects":["a"]}])"),
-              HasSubstr(" for the subject \"b\": add"));
+  EXPECT_THAT(
+      ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version","subjects":["a"]}])"),
+      testing::AllOf(HasSubstr("\"image.cudnn\""), HasSubstr("\"b\""), testing::Not(HasSubstr("\"a\""))));
   EXPECT_EQ(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version"}])"), "none");
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "golden_messages.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -37,32 +38,37 @@ std::string UnnoticedAfter(const std::function<void(SeenReport*)>& change) {
 
 TEST(SelfTestReport, AFaultIsNoticedOnlyAsTheTableHasIt) {
   EXPECT_THAT(UnnoticedAfter([](SeenReport*) {}), IsEmpty());
-  EXPECT_THAT(
-      UnnoticedAfter([](SeenReport* r) { r->exit_code = 3; }),
-      HasSubstr("said exit 3, image.cudnn-sublibrary-unloadable, the case failed; it had to say exit 1"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].outcome = "errored"; }),
-              HasSubstr("the case errored"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases.clear(); }), HasSubstr("the case is missing"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].id = "cudnn.load[subject=other]"; }),
-              HasSubstr("it had to say"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->root_cause.blame = "runner"; }),
-              HasSubstr("runner.cudnn-sublibrary-unloadable"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->root_cause = {}; }), HasSubstr("no finding"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors.clear(); }),
-              HasSubstr("not of what was injected"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].slug = "cudnn-missing"; }),
-              HasSubstr("not of what was injected"));
-  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].detail = "/elsewhere"; }),
-              HasSubstr("not of what was injected (/injected/)"));
+  const struct {
+    const char* given;
+    void (*change)(SeenReport* r);
+    const char* argument;
+  } rows[] = {
+      {"exit 3", [](SeenReport* r) { r->exit_code = 3; }, "exit 3, image.cudnn-sublibrary-unloadable"},
+      {"an error", [](SeenReport* r) { r->cases[0].outcome = "errored"; }, " errored"},
+      {"no case", [](SeenReport* r) { r->cases.clear(); }, " missing"},
+      {"another subject", [](SeenReport* r) { r->cases[0].id = "cudnn.load[subject=other]"; },
+       " cudnn.load[subject=other] failed"},
+      {"another blame", [](SeenReport* r) { r->root_cause.blame = "runner"; },
+       "runner.cudnn-sublibrary-unloadable"},
+      {"no root cause", [](SeenReport* r) { r->root_cause = {}; }, "no finding"},
+      {"no finding of the case", [](SeenReport* r) { r->cases[0].errors.clear(); }, "(/injected/)"},
+      {"another finding", [](SeenReport* r) { r->cases[0].errors[0].slug = "cudnn-missing"; },
+       "(/injected/)"},
+      {"another library", [](SeenReport* r) { r->cases[0].errors[0].detail = "/elsewhere"; }, "(/injected/)"},
+  };
+  GoldenMessages golden("self_test.txt");
+  for (const auto& [given, change, argument] : rows)
+    EXPECT_THAT(golden.Row(given, UnnoticedAfter(change)), HasSubstr(argument)) << given;
 }
 
 TEST(SelfTestReport, AFaultWithAMarkMustHaveStruck) {
   const Scratch scratch;
   const Injection injection = {{}, scratch.File("struck"), ""};
   const std::string id = "cudnn.load[subject=system]";
-  EXPECT_THAT(Unnoticed(kFault, injection, Noticed(), id), HasSubstr("never struck"));
+  EXPECT_THAT(GoldenMessages("self_test.txt").Row("no mark", Unnoticed(kFault, injection, Noticed(), id)),
+              HasSubstr(": exit 1, image.cudnn-sublibrary-unloadable"));
   EXPECT_THAT(Unnoticed(kFault, {{}, scratch.Write("empty", ""), ""}, Noticed(), id),
-              HasSubstr("never struck"));
+              HasSubstr(": exit 1, image.cudnn-sublibrary-unloadable"));
   scratch.Write("struck", "!");
   EXPECT_THAT(Unnoticed(kFault, injection, Noticed(), id), IsEmpty());
 }
@@ -70,10 +76,12 @@ TEST(SelfTestReport, AFaultWithAMarkMustHaveStruck) {
 TEST(SelfTestReport, OnlyAFinishedReportOfThisRunCounts) {
   SeenReport report = Noticed();
   EXPECT_THAT(ForeignReport(report, 1, "/tmp/cudnn-ci-x/broken"), IsEmpty());
-  EXPECT_EQ(ForeignReport(report, 1, "/tmp/cudnn-ci-y/broken"), "its report is of another run");
-  EXPECT_EQ(ForeignReport(report, 0, "/tmp/cudnn-ci-x/broken"), "its report says exit 1, it ended with 0");
+  GoldenMessages golden("self_test.txt");
+  EXPECT_NE(golden.Row("another folder", ForeignReport(report, 1, "/tmp/cudnn-ci-y/broken")), "");
+  EXPECT_THAT(golden.Row("another exit status", ForeignReport(report, 0, "/tmp/cudnn-ci-x/broken")),
+              testing::AllOf(HasSubstr("exit 1"), HasSubstr(" 0")));
   report.complete = false;
-  EXPECT_EQ(ForeignReport(report, 1, "/tmp/cudnn-ci-x/broken"), "its report is not finished");
+  EXPECT_NE(golden.Row("no end", ForeignReport(report, 1, "/tmp/cudnn-ci-x/broken")), "");
 }
 
 TEST(SelfTestReport, WhatIsNoReportIsAnErrorAndWhatIsMissingIsEmpty) {

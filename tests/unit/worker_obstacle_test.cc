@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "golden_messages.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -49,11 +50,13 @@ std::string DetailWith(const std::vector<std::string>& files, Blame blame = Blam
 }
 
 TEST(WorkerObstacle, AMissingLoaderIsToldWithTheOnesThatAreThere) {
-  EXPECT_THAT(DetailWith({}), Not(HasSubstr("it has")));
-  EXPECT_THAT(DetailWith({"/lib/ld-musl-x86_64.so.1", "/lib/libc.so"}),
-              EndsWith("; for another C library it has /lib/ld-musl-x86_64.so.1 (musl, as in Alpine)"));
-  EXPECT_THAT(DetailWith({"/lib64/ld-linux.so.2", "/lib/ld-linux-aarch64.so.1"}, Blame::kHarness),
-              EndsWith("; for another processor it has /lib/ld-linux-aarch64.so.1, /lib64/ld-linux.so.2"));
+  GoldenMessages golden("obstacles.txt");
+  EXPECT_THAT(golden.Row("none", DetailWith({})), Not(HasSubstr(" has /lib")));
+  EXPECT_THAT(golden.Row("musl", DetailWith({"/lib/ld-musl-x86_64.so.1", "/lib/libc.so"})),
+              EndsWith(" /lib/ld-musl-x86_64.so.1 (musl, as in Alpine)"));
+  EXPECT_THAT(golden.Row("other processors",
+                         DetailWith({"/lib64/ld-linux.so.2", "/lib/ld-linux-aarch64.so.1"}, Blame::kHarness)),
+              EndsWith(" /lib/ld-linux-aarch64.so.1, /lib64/ld-linux.so.2"));
 }
 
 TEST(WorkerObstacle, ALoaderThatIsThereIsNone) { EXPECT_FALSE(ObstacleBeforeDiscovery("/proc/self/exe")); }

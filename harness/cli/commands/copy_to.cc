@@ -133,14 +133,15 @@ Status CheckTarget(const fs::path& tree, const fs::path& target) {
 
 // Copies what belongs to cudnn-ci of the tree of an installation (programs, plugins, matrices, documents; not
 // the SDK) into `target`, which is created if it is not there. Links are followed. Files get mode 0755 when
-// their owner may execute them and 0644 else, folders 0755, whatever the umask: nobody but their owner may
+// their owner may execute them and 0644 else, folders 0755, whatever the umask: only their owner may
 // write a plugin. bin/ appears last, by rename: a target with bin/cudnn-ci is whole. An earlier copy is
 // replaced; anything else of these names in `target` is an error, and nothing is touched then. Returns how
 // many files were copied. Errors name the path and what to do.
 Result<int> CopyTree(const Installation& installation, const std::string& target) {
   const std::string& tree = installation.TreeRoot();
   for (const char* needed : {"/bin/cudnn-ci", "/libexec/cudnn-ci-worker", "/plugins"}) {
-    const std::string why = installation.IsEmbedded() ? "" : Installation::WhyIncomplete(tree + needed, R_OK);
+    const std::string why =
+        installation.IsEmbedded() ? "" : Installation::MissingFileText(tree + needed, R_OK);
     if (!why.empty()) return Error{why};
   }
   if (Status s = CheckTarget(tree, target); !s.ok()) return Error{s.error()};

@@ -31,7 +31,7 @@ namespace {
 
 constexpr size_t kWidth = 100;
 
-// What the matrix does not name: what it has is shown too, and not judged.
+// What the matrix does not name: what it has is shown too, and not tested.
 std::vector<SubjectInfo> FurtherSubjects(const CandidateLook& look, const std::vector<SubjectInfo>& known) {
   std::vector<SubjectInfo> further;
   for (size_t i = 0; i < look.candidates.size(); ++i) {
@@ -44,14 +44,14 @@ std::vector<SubjectInfo> FurtherSubjects(const CandidateLook& look, const std::v
   return further;
 }
 
-// Those that a run would judge. `matrix` has lost "system" where a run would leave it out.
+// Those that a run would test. `matrix` has lost "system" where a run would leave it out.
 std::vector<std::string> NamesOf(const std::vector<SubjectInfo>& subjects) {
   std::vector<std::string> names;
   for (const SubjectInfo& subject : subjects) names.push_back(subject.name);
   return names;
 }
 
-std::vector<std::string> JudgedBy(const AutoChoice& choice) {
+std::vector<std::string> TestedBy(const AutoChoice& choice) {
   if (!choice.problem.empty()) return {};
   std::vector<std::string> names;
   for (const Candidate& candidate : choice.candidates) names.push_back(candidate.name);
@@ -133,7 +133,7 @@ int ShowFacts::Run(const Invocation& invocation) {
     input.choice = ChooseMatrix(facts, look->found.Found());
     if (const auto file = MatrixFileOf(*input.choice, installation); !file.ok())
       input.choice->problem = file.error();
-    input.judged = JudgedBy(*input.choice);
+    input.judged = TestedBy(*input.choice);
   } else {
     collected.ChooseSubjects(&session);
     const Matrix& judged = collected.matrix();

@@ -71,7 +71,7 @@ AskedSubject Resolved(const SubjectInfo& subject, const PackageNames& names, con
     use = GpuUseOfFile(path, names.cuda);
   else if (spec.starts_with("path:"))
     use = FindGpuUse(asked.subject.folders, names.cuda);
-  // Nobody would name a program that uses none.
+  // A program that is named uses one.
   asked.uses_gpu = !use.example.empty() || spec.starts_with("program:");
   asked.without_nvrtc = spec != "loader" && !use.asks_for_nvrtc && !FindsLibrary("libnvrtc", asked.subject);
   return asked;
@@ -104,11 +104,11 @@ AskedSubject FindSubject(const std::string& asked, const PackageNames& names, co
               (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
 
-// What is to be judged, and what was found of it.
+// What is to be tested, and what was found of it.
 struct Found {
   std::vector<SubjectInfo> subjects;
   Looked looked;
-  std::set<std::string> use_gpu;  // by name, those of which files tell it
+  std::set<std::string> use_gpu;  // by name, those whose files tell it
   std::set<std::string> without_nvrtc;
 };
 
@@ -158,7 +158,7 @@ std::vector<FirstMatrixSubject> WithVersions(const Found& found) {
                           !fact(kCudnnPathFact).empty();
     result.push_back({subject.name, subject.spec, has_runtime ? fact(kToolkitVersionFact) : "",
                       fact(kCudnnVersionFact), uses_gpu, found.without_nvrtc.count(subject.name) > 0});
-    // One that is there is not absent.
+    // An existing one is not absent.
     if (result.back().cudnn_version.empty() && !fact(kCudnnPathFact).empty())
       result.back().cudnn_version = "an unknown version";
   }
@@ -192,7 +192,7 @@ class Init : public Command {
   }
 
  private:
-  // Returns what to print: the matrix itself for "-". A file that is there is never replaced: an error.
+  // Returns what to print: the matrix itself for "-". An existing file is never replaced: an error.
   Result<std::string> Write(const Installation& installation, const PackageNames& names,
                             Session* session) const;
 

@@ -43,7 +43,7 @@ struct Options {
   LauncherOptions launcher;
   Color color = Color::kAuto;
   bool strict_junit = false;
-  std::string matrix;                // that the run must have been judged by; empty: none is given
+  std::string matrix;                // that the run must have been tested against; empty: none is given
   std::vector<std::string> require;  // types of GPU; empty: it is no merge of them
   bool one_part = false;             // a shard's own reports
   bool page = false;                 // one page of many images
@@ -222,8 +222,8 @@ bool IsRecordOfRun(const std::string& journal) {
   return false;
 }
 
-// Whether the run was judged by the matrix that --matrix names, if it names one; then its reports call the
-// matrix so.
+// Whether the run was tested against the matrix that --matrix names, if it names one; then its reports call
+// the matrix so.
 Status CheckMatrix(const Options& options, const std::string& matrices_dir, RunStarted* run) {
   if (options.matrix.empty()) return {};
   const auto loaded = LoadMatrix(options.matrix, matrices_dir);

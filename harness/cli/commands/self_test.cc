@@ -237,7 +237,7 @@ void Tester::Try(const std::string& name) {
 
 void Tester::TryIn(const Fault& fault, const SeenCase& green) {
   const std::string what = std::string(fault.what) + ": ";
-  // A deadline that this machine can keep, and nobody has to wait long for.
+  // A deadline that this machine can keep, and that is short.
   const bool hangs = strcmp(fault.slug, "timed-out") == 0;
   const double deadline = hangs ? std::min(2 + 10 * green.seconds, kMostDeadlineS) : 0;
   if (hangs && 2 * green.seconds > deadline) {
@@ -294,7 +294,7 @@ Status HandDownInjector(const Installation& installation) {
 Result<int> RunSelfTest(const SelfTestOptions& options, const Installation& installation,
                         const std::function<void(const std::string& line)>& say) {
   for (const std::string& needed : {installation.worker_path(), installation.injector_path()})
-    if (const std::string why = Installation::WhyIncomplete(needed, R_OK); !why.empty()) return Error{why};
+    if (const std::string why = Installation::MissingFileText(needed, R_OK); !why.empty()) return Error{why};
   if (const std::string missing = MissingMount(); !missing.empty()) return Error{missing};
   if (Status s = HandDownInjector(installation); !s.ok()) return Error{s.error()};
   if (Status s = PrepareKeep(options.keep_dir); !s.ok()) return Error{s.error()};

@@ -94,19 +94,19 @@ void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discove
         contradicted = key + " than " + owner;
       }
   }
-  // What rests on facts cannot be judged when plugins say different things; neither is believed more.
+  // What rests on facts cannot be tested when plugins say different things; neither is believed more.
   if (!contradicted.empty())
     discovery->facts.problems.push_back({q.info.name,
                                          q.subject->name,
                                          "plugin-invalid",
-                                         {ErrorKind::kPluginLoad, "it reports another " + contradicted}});
+                                         {ErrorKind::kPluginLoad, "it reports a different " + contradicted}});
   else if (!q.facts_complete && q.error)
     discovery->facts.problems.push_back(
         {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, q.error->detail, q.error->site}});
 }
 
-// GPUs that cannot be are as red as facts that are missing: what rests on them cannot be judged.
-void JudgeFacts(Discovery* discovery) {
+// GPUs that cannot be are as red as facts that are missing: what rests on them cannot be tested.
+void CheckGpuFacts(Discovery* discovery) {
   std::vector<FactsProblem>& problems = discovery->facts.problems;
   for (const auto& [subject, facts] : discovery->facts.by_subject) {
     const FactsContradiction found = FindGpuContradiction(facts);
@@ -195,14 +195,14 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
     rest.subjects.erase(rest.subjects.begin());
     AddFacts(rest, control, signal_fd, &discovery, interrupted);
   }
-  JudgeFacts(&discovery);
+  CheckGpuFacts(&discovery);
   return discovery;
 }
 
 void CollectFacts(const DiscoverOptions& options, ProcessControl* control, int signal_fd,
                   Discovery* discovery, int* interrupted) {
   AddFacts(options, control, signal_fd, discovery, interrupted);
-  JudgeFacts(discovery);
+  CheckGpuFacts(discovery);
 }
 
 }  // namespace cudnn_ci

@@ -1,4 +1,4 @@
-// Finds plugin files and lets each describe itself, and what host and image are, in a process of its own: a
+// Finds plugin files and lets each describe itself, and what host and image are, in its own process: a
 // static initialiser that crashes, exits or hangs costs its own plugin and nothing else.
 #ifndef CUDNN_CI_EXEC_PLUGINS_DISCOVER_H_
 #define CUDNN_CI_EXEC_PLUGINS_DISCOVER_H_

@@ -14,7 +14,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr size_t kAhead = 32;             // questions asked and not answered, so that the plugin never waits
-constexpr size_t kMostProblems = 10'000;  // of one plugin; nobody reads more
+constexpr size_t kMostProblems = 10'000;  // of one plugin
 constexpr size_t kNameBytes = 200, kWhyBytes = 500;
 
 int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
@@ -139,7 +139,7 @@ Validation ValidateParameters(const ValidateOptions& options, const Catalog& cat
   Batch(control, signal_fd, options.scratch_dir, interrupted).Run(shares.size(), [&](size_t i) {
     return JobOf(shares[i], options, &validation);
   });
-  // Of what was cut short by the user nobody is to blame.
+  // What the user cut short has no blame.
   if (*interrupted != 0) validation.failed.clear();
   return validation;
 }

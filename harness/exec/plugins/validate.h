@@ -1,4 +1,5 @@
-// Lets plugins judge parameters while the run is planned: one process for each plugin, which sees no device.
+// Lets plugins validate parameters while the run is planned: one process for each plugin, which sees no
+// device.
 #ifndef CUDNN_CI_EXEC_PLUGINS_VALIDATE_H_
 #define CUDNN_CI_EXEC_PLUGINS_VALIDATE_H_
 
@@ -12,7 +13,7 @@
 
 namespace cudnn_ci {
 
-// A worker whose plugin judges the parameters of cases, one after the other.
+// A worker whose plugin validates the parameters of cases, one after the other.
 class ValidateWorker : public AskedWorker {
  public:
   // `cases` must outlive it. `load_s`: seconds until the first answer; `hook_s`: until each further one.

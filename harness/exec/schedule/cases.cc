@@ -41,7 +41,7 @@ Cases::Bad Cases::Describe(const AttemptResult& r) const {
   return bad;
 }
 
-Decision Cases::Judge(const AttemptResult& result) {
+Decision Cases::Decide(const AttemptResult& result) {
   const Case& c = plan_.cases[result.case_index];
   const bool shared = result.mode == AttemptMode::kShared;
   // With others on the device too little memory says nothing of what the device has.
@@ -84,7 +84,7 @@ NextAttempt Cases::NextOf(size_t i) const {
   return {h.attempts + 1, mode, h.skip_steps};
 }
 
-void Cases::CountUnjudged(const AttemptResult& result) {
+void Cases::CountAttempt(const AttemptResult& result) {
   History& history = histories_[result.case_index];
   ++history.attempts;
   history.seconds += result.seconds;
@@ -155,7 +155,7 @@ Decision Cases::Again(const AttemptResult& result, History* history) {
   }
   Outcome outcome = history->decisive->outcome;
   if (auto* e = std::get_if<Errored>(&outcome); e && history->skip_steps.size() > 1)
-    e->detail += "; in the end these steps ended it: " + Join(history->skip_steps, ", ");
+    e->detail += "; these steps ended it: " + Join(history->skip_steps, ", ");
   if (history->retries < retries_ && !std::holds_alternative<Skipped>(outcome)) {
     ++history->retries;
     history->decisive->outcome = std::move(outcome);

@@ -38,23 +38,23 @@ struct NextAttempt {
 class Cases {
  public:
   // `confirm`: what a shared process says against a case is looked at again, alone. `summary` is the record
-  // of the run, up to date whenever Judge is called.
+  // of the run, up to date whenever Decide is called.
   Cases(const Plan& plan, const Summary& summary, int retries, bool confirm)
       : plan_(plan), summary_(summary), retries_(retries), confirm_(confirm) {}
 
   // What comes after this attempt. Call with AttemptFinished recorded.
-  Decision Judge(const AttemptResult& result);
+  Decision Decide(const AttemptResult& result);
   // The outcome of a case that waits for its confirmation and needs it no more, because enough others of its
   // kind were confirmed meanwhile; it is marked so. Null: it is still to be confirmed, or waits for none.
   const Outcome* KnownOutcome(size_t case_index);
-  // The attempt after those that were judged.
+  // The attempt after those that were evaluated.
   NextAttempt NextOf(size_t case_index) const;
   // Its next attempt is on another GPU, whose answer is no result of the case.
   void AskAnotherDevice(size_t case_index) { histories_[case_index].cross_device = true; }
   // Its next attempt is alone, in a fresh process, though it passed: to be timed.
   void RepeatAlone(size_t case_index) { histories_[case_index].timed = true; }
   // An attempt that is no result of the case has ended; it counts as one, and its time.
-  void CountUnjudged(const AttemptResult& result);
+  void CountAttempt(const AttemptResult& result);
   // The case is final: its record is handed out and forgotten.
   CaseFinished Take(size_t case_index, Outcome outcome);
 

@@ -10,7 +10,7 @@ namespace {
 
 // Cases that wait are looked at so many a turn: there may be thousands, and GPUs are few.
 constexpr int kLooks = 16;
-// Free before the run began, on a GPU that the run does not judge: somebody else may be using it.
+// Free before the run began, on a GPU that the run does not test: another program may be using it.
 constexpr int64_t kEnoughToRetry = int64_t{4} << 30;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::vector<std::string> Dispatcher::UuidsOf(const std::string& device) const {
   return uuids;
 }
 
-// Behind all queues: what a GPU was to judge itself comes first.
+// After all queues: a GPU runs its own cases first.
 void Dispatcher::DispatchCrossDeviceRetries() {
   int looks = kLooks;
   for (const size_t i : opinions_->Waiting()) {
@@ -76,7 +76,7 @@ void Runner::Conclude(size_t i, Outcome outcome, std::vector<Finding> findings) 
 void Runner::OnSecondOpinion(const WorkerSlot& slot, const AttemptResult& there) {
   const size_t i = there.case_index;
   if (SuspectsDevice(there)) devices_.Suspect(slot.device);
-  cases_.CountUnjudged(there);
+  cases_.CountAttempt(there);
   dispatcher_.SlotOf(*slot.worker).cross_device.reset();
   if (!opinions_.IsWaiting(i)) return;
   std::vector<Finding> answer;

@@ -71,7 +71,7 @@ void Dispatcher::DispatchCanaries(bool stopping) {
   const std::vector<CaseQueue*> queues = scheduler_->ReadyQueues();
   for (const std::string& device : devices_->WaitingForCanary()) {
     if (pool_->live() >= options_.jobs) return;
-    // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
+    // Whoever uses the device next begins with the canary; a process for it alone only if there is none.
     // What waits for the result that waits does not come.
     const auto uses = [&](CaseQueue* queue) { return queue->device == device && !MustYield(queue); };
     if (!stopping && std::any_of(queues.begin(), queues.end(), uses)) continue;
@@ -102,7 +102,7 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
     StartWorker(queue, queue->device, scheduler_->Take(queue, alone), false);
 }
 
-// Warm workers nobody will need again.
+// Warm workers that are no longer needed.
 void Dispatcher::EndIdle() {
   for (WorkerSlot* slot : Slots())
     if (slot->worker->idle() && !slot->worker->ending()) Shutdown(slot);

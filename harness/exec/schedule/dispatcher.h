@@ -33,7 +33,7 @@ struct WorkerSlot {
   bool canary_pending = false;
   int sharing = 1;  // warm workers that may use its device at a time, itself among them; what it was told
   bool prewarmed = false;              // started before its turn, without the device's lease
-  std::optional<size_t> prepared;      // the case that it was started for prewarmed, in a process of its own
+  std::optional<size_t> prepared;      // the case that it was started for prewarmed, in its own process
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> cross_device;  // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
@@ -63,7 +63,7 @@ class Dispatcher {
   const std::string& start_failure() const { return start_failure_; }
   // The device of the canary that no process could be started for.
   const std::string& untested_device() const { return untested_device_; }
-  // Cases that wait for another GPU's word and that nobody can be asked about any more.
+  // Cases that wait for a result of another GPU, none of which can run any more.
   std::vector<size_t> TakeUnanswerable() { return std::exchange(unanswerable_, {}); }
   // Plugins whose files are no longer those that were described; nothing of them is started.
   const std::map<std::string, std::string>& changed_plugins() const { return changed_; }
@@ -88,8 +88,8 @@ class Dispatcher {
   bool MustYield(CaseQueue* queue) const {
     return queue->co_scheduled && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
-  // What uses no device and nobody waits for begins behind what others wait for: both read files from a cold
-  // disk. It takes no slot that a case on a device could need.
+  // A case that uses no device and that no other waits for begins after those that others wait for: both read
+  // files from a cold disk. It takes no slot that a case on a device could need.
   bool MustComeLater(const CaseQueue& queue);
   // The most workers that cases with a device may have at a time, on all devices together; at least one.
   int SlotsOfDevices();

@@ -50,7 +50,7 @@ const PluginInfo& PluginOfCanary(const Catalog& catalog);
 // The case's next attempt, with everything the worker is told of it.
 Assignment MakeAssignment(size_t case_index, const Case& c, NextAttempt next, bool shared);
 
-// A serial for a run that nobody can guess: 53 bits, so that JSON holds it exactly, never 0. Ends this
+// A serial for a run that cannot be guessed: 53 bits, so that JSON holds it exactly, never 0. Ends this
 // process when the kernel gives no random numbers.
 int64_t RandomSerial();
 

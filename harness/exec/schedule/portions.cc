@@ -14,7 +14,7 @@ size_t Portions::Next(int64_t worker, const std::deque<size_t>& ready, const IsS
   if (ranges_.empty() && left_.empty()) left_.push_back({0, SIZE_MAX});
   Range& own = ranges_.try_emplace(worker, Range{0, 0}).first->second;
   if (is_empty(own)) {
-    // What nobody works through is taken whole, and before anybody's is halved.
+    // A portion without a worker is taken whole, before another is halved.
     const auto rest = std::find_if(left_.begin(), left_.end(), [&](const Range& r) { return !is_empty(r); });
     Range* largest = nullptr;
     for (auto& [id, range] : ranges_)

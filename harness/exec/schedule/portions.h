@@ -25,7 +25,7 @@ class Portions {
   // one, or else where the worker is. One whose portion is done takes the second half of the portion that has
   // most ready cases.
   size_t Next(int64_t worker, const std::deque<size_t>& ready, const IsSlow& is_slow);
-  // The worker is gone: whoever needs a portion next may have the rest of its own.
+  // The worker is gone: whoever needs a portion next may have the rest of its portion.
   void Release(int64_t worker);
 
  private:

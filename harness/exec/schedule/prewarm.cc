@@ -88,7 +88,7 @@ void Dispatcher::BeginPrepared(WorkerSlot* slot, CaseQueue* queue) {
   if (!slot->canary_pending) ResumeAfterCanary(slot);
 }
 
-// Its case does not come any more, or its slot is needed. What hangs in the driver's start is nobody's fault
+// Its case does not come any more, or its slot is needed. What hangs in the driver's start is no one's fault
 // then.
 void Dispatcher::CancelPrepared(WorkerSlot* slot) {
   pool_->Do(slot->worker, [&](int64_t now, Effects* out) {

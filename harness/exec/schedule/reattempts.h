@@ -35,7 +35,7 @@ inline constexpr int kCrossDevicePasses = 3;
 // Questions that one GPU leaves open before it is asked no more.
 inline constexpr int kCrossDeviceSilences = 3;
 
-// Repetitions of a slow case, each of which has to be slow.
+// Repetitions of a slow case; each has to be slow.
 inline constexpr int kRepetitions = 3;
 // Slow cases of one check on one GPU that close the gate; the run is red, and the next ones would say the
 // same.

@@ -32,11 +32,11 @@ void Dispatcher::DispatchRepetition() {
   StartWorker(queue, queue->device, *next, false);
 }
 
-// What is neither a pass nor an allowed skip is judged like any other attempt: a repetition never improves an
-// outcome.
+// What is neither a pass nor an allowed skip is evaluated like any other attempt: a repetition never improves
+// an outcome.
 void Runner::OnRepetition(const AttemptResult& again) {
   const size_t i = again.case_index;
-  cases_.CountUnjudged(again);
+  cases_.CountAttempt(again);
   std::vector<Finding> findings;
   const Slowness::Course course = slowness_.Answer(i, again.outcome, &findings);
   if (course == Slowness::Course::kRepeat) {

@@ -191,7 +191,7 @@ void Runner::Decide(const AttemptResult& result) {
     if (IsGood(plan_.cases[i].planned, result.outcome)) return OnRepetition(result);
     slowness_.Forget(i);  // from now on it is about more than time
   }
-  Decision decision = cases_.Judge(result);
+  Decision decision = cases_.Decide(result);
   if (decision.next == Next::kFinal)
     return Conclude(i, std::move(decision.outcome), std::move(decision.findings));
   // The run is over: what was to be looked at again counts as it stands.

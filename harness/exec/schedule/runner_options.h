@@ -38,7 +38,7 @@ struct RunnerOptions {
   Facts facts;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test
-  // Visible GPUs that the run does not judge: they may be asked for a second opinion.
+  // Visible GPUs that the run does not test: they may be asked for a second opinion.
   std::vector<DeviceInfo> other_devices;
   SpeedBaseline baseline;  // what cases with `max_slowdown` are held to
 };

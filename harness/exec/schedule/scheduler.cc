@@ -20,7 +20,7 @@ bool MayShareProcess(const Case& a, const Case& b) {
 constexpr const char* kPool = "\tpool";
 constexpr const char* kConcurrent = "\tconcurrent";
 
-// The plugins whose cases go together, or the plugin alone. A queue of its own for each plugin with
+// The plugins whose cases go together, or the plugin alone. A separate queue for each plugin with
 // concurrent checks would leave workers idle at its end and cost a context for each worker of the next.
 std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugins) {
   if (c.third_party) return c.planned.plugin;
@@ -75,7 +75,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
 }
 
 // A context costs up to 400 ms, and the driver makes them one after the other. So a check that others need
-// has none of its own, unless it loads libraries: they would be given its copies, and not those that they
+// has none, unless it loads libraries: they would be given its copies, and not those that they
 // find themselves.
 std::vector<size_t> Scheduler::Followers() const {
   std::vector<size_t> out(plan_.cases.size());

@@ -25,7 +25,7 @@ namespace cudnn_ci {
 enum class Isolation { kShared, kProcess, kNone };
 
 // Whether the case may run while a warm worker uses its device: a shareable one of the framework layer works
-// in a child of its own.
+// in its own child process.
 bool IsCoScheduled(const Case& c);
 
 // A slow case (Case::slow) takes as long as so many others.

@@ -16,7 +16,7 @@ bool IsDoubtful(const Finding& finding) {
   return finding.blame != Blame::kHarness && finding.blame != Blame::kMatrix;
 }
 
-// Whether two failures are one: of the same finding id; of two of which one says more ("wrong-value",
+// Whether two failures are one: of the same finding id; or of two ids if one says more ("wrong-value",
 // "wrong-value-unexplained"); of a GPU that computes wrong, which looks like anything.
 bool IsAlike(const std::string& a, const std::string& b) {
   return a == b || a.rfind(b + "-", 0) == 0 || b.rfind(a + "-", 0) == 0 || a == kGpuComputesWrong ||
@@ -78,7 +78,7 @@ SecondOpinions::Course SecondOpinions::Consider(size_t i, const Outcome& outcome
   const Case& c = plan_.cases[i];
   if (!c.second_opinion || !std::holds_alternative<Failed>(outcome) || DevicesFor(i).empty())
     return Course::kEnd;
-  // The harness has come to a reason of its own: the case contradicts itself.
+  // The harness has its own reason: the case contradicts itself.
   if (!findings->empty()) return Course::kEnd;
   const CaseRecord* record = summary_.Find(c.planned.ref);
   const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr;

@@ -27,13 +27,13 @@ class SecondOpinions {
     kWait,  // another GPU is to be asked first
   };
   // Call with the attempts recorded. Only failures of checks that ask for it are worth a question, and only
-  // where the image would be accused, nobody, or the GPU by the check alone.
+  // where the image would be at fault, the blame undetermined, or the GPU blamed by the check alone.
   Course Consider(size_t case_index, const Outcome& outcome, std::vector<Finding>* findings);
 
   // Cases that wait, asked or not, in plan order.
   std::vector<size_t> Waiting() const;
   bool IsWaiting(size_t case_index) const { return questions_.count(case_index) > 0; }
-  // A process asks: nobody else needs to.
+  // A process asks: no other needs to.
   void SetAsked(size_t case_index) { questions_.at(case_index).asked = true; }
   bool WasAsked(size_t case_index) const { return questions_.at(case_index).asked; }
   // GPUs of the same model as the case's own that answer, those of the run first.

@@ -19,7 +19,7 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 // reference; and at the end none shall have many left while others have none.
 constexpr size_t kMostAtOnce = 8;
 
-// Where nobody said how many. Building a plan keeps a processor busy; contexts are made one after the other.
+// The default number. Building a plan keeps a processor busy; contexts are made one after the other.
 constexpr int kMostByItself = 10;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
 constexpr size_t kCasesEach = 48;  // in the plan, by CaseQueue::work; fewer are done before a context stands
@@ -78,8 +78,8 @@ std::vector<WorkerSlot*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
   return out;
 }
 
-// Nobody joins while one of them is about to end or under suspicion: the canary that decides has the device
-// for itself, and so has what comes after it.
+// No worker joins while one of them is about to end or under suspicion: the canary that decides has the
+// device for itself, and so has what comes after it.
 const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
   if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
@@ -121,7 +121,7 @@ void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& work
   if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(queue);
 }
 
-// It only saves time: not in the last free slot, and without ending anybody.
+// It only saves time: not in the last free slot, and without ending a worker.
 void Dispatcher::StartAnother(CaseQueue* queue) {
   const size_t work = ReadyWork(*queue);
   const bool worth =

@@ -156,30 +156,29 @@ std::string Slowness::KindOf(size_t i) const {
   return plan_.cases[i].planned.check + "\n" + plan_.cases[i].planned.ref.device;
 }
 
-std::string Slowness::WhyKnown(size_t i) const {
+std::string Slowness::KnownReason(size_t i) const {
   const auto kind = kinds_.find(KindOf(i));
   if (kind == kinds_.end()) return "";
   if (kind->second.confirmed >= reattempts::kSlowConfirmed)
     return std::to_string(reattempts::kSlowConfirmed) +
-           " others of its check, slower in the run, were slower alone, too";
+           " other cases of its check that were slower in the run were slower alone too";
   if (kind->second.unconfirmed >= reattempts::kSlowUnconfirmed)
     return std::to_string(reattempts::kSlowUnconfirmed) +
-           " others of its check, slower in the run, were not slower alone";
+           " other cases of its check that were slower in the run were not slower alone";
   return "";
 }
 
 Finding Slowness::NotRepeated(size_t i, const std::string& why) const {
   const Question& question = waiting_.at(i);
-  return HarnessFinding("slower-not-repeated",
-                        SpeedText(question.name, question.first) + " in the run, " +
-                            TimesText(question.slowdown) +
-                            " as slow as in the baseline; not held against it: " + why);
+  return HarnessFinding("slower-not-repeated", SpeedText(question.name, question.first) + " in the run, " +
+                                                   TimesText(question.slowdown) +
+                                                   " as slow as in the baseline; not counted: " + why);
 }
 
 std::vector<std::pair<size_t, Finding>> Slowness::TakeKnown() {
   std::vector<std::pair<size_t, Finding>> known;
   for (const auto& [i, question] : waiting_) {
-    const std::string why = question.asked || question.repetitions > 0 ? "" : WhyKnown(i);
+    const std::string why = question.asked || question.repetitions > 0 ? "" : KnownReason(i);
     if (!why.empty()) known.emplace_back(i, NotRepeated(i, why));
   }
   for (const auto& [i, finding] : known) waiting_.erase(i);

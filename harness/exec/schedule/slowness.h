@@ -25,12 +25,12 @@ class Slowness {
       : plan_(plan), summary_(summary), baseline_(baseline), facts_(facts) {}
 
   // Whether a case that is about to end so waits to be repeated: it passed and was slower than its entry
-  // allows. Call with its attempts recorded. Nobody waits twice.
+  // allows. Call with its attempts recorded. No case waits twice.
   bool Consider(size_t case_index, const Outcome& outcome);
   bool IsWaiting(size_t case_index) const { return waiting_.count(case_index) > 0; }
   std::vector<size_t> Waiting() const;
 
-  // The one to be repeated next, the slowest first; none: nobody waits but those that are being repeated.
+  // The one to be repeated next, the slowest first; none: only those that are being repeated wait.
   std::optional<size_t> Next() const;
   // A process repeats it.
   void SetAsked(size_t case_index) { waiting_.at(case_index).asked = true; }
@@ -76,7 +76,7 @@ class Slowness {
   const Speeds* BaselineOf(size_t case_index) const;
   Speeds SpeedsNow(size_t case_index) const;
   std::string KindOf(size_t case_index) const;
-  std::string WhyKnown(size_t case_index) const;
+  std::string KnownReason(size_t case_index) const;
   bool ClosesTheGate(size_t case_index, const Finding& finding) const;
   void AddRepetition(size_t case_index, Question* question) const;
   Finding Conclude(size_t case_index, const std::string& name, const Question& question) const;

@@ -55,10 +55,10 @@ std::vector<Finding> RefusedIsolation() {
   errno = 0;
   if (!MaySetDeathSignal())
     gaps.push_back(Refused("prctl(PR_SET_PDEATHSIG)") +
-                   "workers and commands end later than a gate that is killed, or not at all");
+                   "if the gate is killed, workers and commands end later or not at all");
   errno = 0;
   if (kill(getpid(), 0) != 0)
-    gaps.push_back(Refused("kill") + "no process can be ended: time limits hold for verdicts alone");
+    gaps.push_back(Refused("kill") + "processes cannot be ended: time limits apply to verdicts only");
   errno = 0;
   if (!MayHearSignals()) gaps.push_back(Refused("signalfd") + "SIGINT and SIGTERM do not end the run");
   if (!gaps.empty()) findings.push_back(HarnessFinding("isolation-incomplete", Join(gaps, ". ")));

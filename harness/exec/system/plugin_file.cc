@@ -48,7 +48,7 @@ void Refuse(PluginFile* file, int error) {
 }
 
 // A file that others can write runs whatever they put into it; a folder that they can write, what they put
-// there. None: nobody else can.
+// there. None: no one else can.
 std::optional<Notice> WhoElse(const std::string& path, const struct stat& st) {
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return Notice{NoticeCode::kPluginWritable, {{"path", path}}};
   if (st.st_uid == 0 || st.st_uid == geteuid()) return {};
@@ -91,7 +91,7 @@ void Look(PluginFile* file, const std::function<bool()>& stop) {
   if (std::optional<Notice> warning = WhoElse(file->path, st)) file->warnings.push_back(std::move(*warning));
   if (st.st_size > static_cast<off_t>(kMostBytes)) {
     file->refused = "larger than " + std::to_string(kMostBytes >> 20) +
-                    " MiB, the most a plugin may have: it is to load large libraries, not to contain them";
+                    " MiB, the limit for a plugin: it should load large libraries, not contain them";
     return;
   }
   file->identity = IdentityOf(st);

@@ -18,7 +18,7 @@ std::vector<pid_t> ChildrenOf(pid_t pid);
 int CountDescendants(pid_t pid, int limit);
 
 // The name of the command most of whose processes a worker's descendants are: of a child that leads a process
-// group of its own, as run_child makes one. Empty: a plugin has forked most of them itself.
+// separate group, as run_child makes one. Empty: a plugin has forked most of them itself.
 std::string LargestCommandOf(pid_t worker);
 
 // "su, of user 0": the command's name and the effective user.

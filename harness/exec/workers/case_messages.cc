@@ -81,7 +81,7 @@ void CaseWorker::Handle(const wire::FindingSaid& m, int64_t now_ns, Effects* out
   Finding finding =
       info ? MakeFinding(*info, m.detail)
            : HarnessFinding("undeclared-finding", "'" + SingleLine(m.slug, 100) + "': " + m.detail);
-  // What fits this occurrence stands in the place of what is declared for all.
+  // What fits this occurrence replaces what is declared for all.
   if (info && IsCommand(m.command) && m.where != Where::kNone) {
     finding.command = m.command;
     finding.where = m.where;
@@ -149,7 +149,7 @@ void CaseWorker::Handle(const wire::CaseFinished& m, int64_t now_ns, Effects* ou
   if (result.context_broken) Retire("broken CUDA context");
   if (m.leaked) Retire("leaked a process");
   if (shared_) {
-    // Sent before the result is judged and recorded: the process runs the next case meanwhile. It does not
+    // Sent before the result is evaluated and recorded: the process runs the next case meanwhile. It does not
     // say that it begins, which would wake us for nothing.
     const bool goes_on = accepting() && !queue_.empty();
     if (goes_on) SendCurrent(out);

@@ -79,7 +79,7 @@ AttemptResult CaseWorker::TakeResult(Outcome outcome, int64_t now_ns, Effects* o
   }
   if (const std::string dropped = bounds_.Dropped(); !dropped.empty()) {
     Finding finding = HarnessFinding("evidence-dropped", dropped);
-    // A waiver may cover the errors that are kept; it must not cover one that nobody can see.
+    // A waiver may cover the errors that are kept; it must not cover one that cannot be seen.
     if (error_dropped_) finding.severity = Severity::kError;
     Emit(FindingReported{a.ref, std::move(finding)}, out);
   }

@@ -1,5 +1,5 @@
-// What a worker's state machine asks for: to be carried out by the pool (packets, signals) or to be judged by
-// the pool's client (the rest).
+// What a worker's state machine asks for: to be carried out by the pool (packets, signals) or to be evaluated
+// by the pool's client (the rest).
 #ifndef CUDNN_CI_EXEC_WORKERS_EFFECTS_H_
 #define CUDNN_CI_EXEC_WORKERS_EFFECTS_H_
 

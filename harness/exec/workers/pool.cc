@@ -19,7 +19,7 @@ constexpr int64_t kDrainNs = 150'000'000;  // for output that a grandchild still
 constexpr int64_t kSweepNs = 5'000'000'000;
 constexpr int64_t kCountNs = 100'000'000;    // how often the descendants of a busy process are counted
 constexpr int64_t kMaxWaitNs = 500'000'000;  // clients have clocks of their own to keep
-constexpr int64_t kReportedPauseNs = 2'000'000'000;  // a busy machine lets anybody wait for less
+constexpr int64_t kReportedPauseNs = 2'000'000'000;  // shorter pauses are usual on a busy machine
 constexpr int64_t kAwakeNs = 50'000;
 constexpr int kPacketsAtOnce = 64;
 constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
@@ -73,7 +73,7 @@ Result<ScratchFolder> Pool::MakeScratch(int64_t id) {
   while (!unused_.empty()) {
     ScratchFolder folder = std::move(unused_.back());
     unused_.pop_back();
-    // Whoever had it may have left somebody behind who wrote into it since.
+    // Whoever had it may have left a process behind that wrote into it since.
     if (folder.AsNew()) return folder;
   }
   return ScratchFolder::Make(scratch_dir_, id);

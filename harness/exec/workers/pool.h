@@ -34,7 +34,7 @@ class PoolClient {
   virtual void OnEnded(Worker* worker, const ExitStatus& status) = 0;
   // SIGINT or SIGTERM; the second one has already killed all processes.
   virtual void OnSignal(int signal) = 0;
-  // This process could not run for so long (base/running_clock), which nobody is charged for.
+  // This process could not run for so long (base/running_clock); no case is charged for it.
   virtual void OnPaused(double seconds) = 0;
 };
 
@@ -45,7 +45,7 @@ int TakeSignal(int signal_fd);
 class Pool {
  public:
   // `signal_fd`: a signalfd of SIGCHLD, SIGINT, SIGTERM, non-blocking. `scratch_dir`: private and existing;
-  // each process gets a folder of its own in it. `max_descendants`: of one process.
+  // each process gets its own folder in it. `max_descendants`: of one process.
   Pool(ProcessControl* control, int signal_fd, std::string scratch_dir, PoolClient* client,
        int max_descendants = 256);
   // Kills whoever is left, without waiting.

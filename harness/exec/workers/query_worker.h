@@ -1,5 +1,5 @@
-// A worker that is asked about its plugin: to describe itself, to report its facts for one subject, to judge
-// parameters while the run is planned. It runs no case. What it answers is bounded.
+// A worker that is asked about its plugin: to describe itself, to report its facts for one subject, to
+// validate parameters while the run is planned. It runs no case. What it answers is bounded.
 #ifndef CUDNN_CI_EXEC_WORKERS_QUERY_WORKER_H_
 #define CUDNN_CI_EXEC_WORKERS_QUERY_WORKER_H_
 

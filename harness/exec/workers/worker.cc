@@ -15,7 +15,7 @@ constexpr int64_t kClosedGraceNs = 1'000'000'000;
 
 int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
 
-// Signals that somebody sends and no fault of a program raises. Who sent them cannot be known.
+// Signals that are sent, and not raised by a fault of the program. Who sent them is unknown.
 bool ComesFromOutside(int signal) { return signal == SIGKILL || signal == SIGTERM || signal == SIGINT; }
 
 // Something the process did, as opposed to something that was done to it.
@@ -125,8 +125,8 @@ void Worker::OnTick(int64_t now_ns, Effects* out) {
       state_ == State::kEnded)
     return;
   if (state_ == State::kServing && control_closed_ && now_ns - control_closed_ns_ >= kClosedGraceNs)
-    return Terminate(ErrorKind::kProtocol, "the check closed the control socket and went on", true, now_ns,
-                     out);
+    return Terminate(ErrorKind::kProtocol, "the check closed the control socket and kept running", true,
+                     now_ns, out);
   if (state_ == State::kStopping && idle() && in_state >= Ns(limits_.exit_s))
     return Terminate(ErrorKind::kTimedOut,
                      "the process did not exit within " + std::to_string(static_cast<int>(limits_.exit_s)) +
@@ -179,7 +179,7 @@ std::string Worker::SurvivedSigkill() const {
 // A process that is ended because its time is over has told where it was, however it then died.
 void Worker::TakeHang(const ExitStatus& status) {
   if (!crash_ || crash_->signal != kTimeIsOver) return;
-  // Else nobody has asked it to, and what it told is no reason of its end.
+  // Else it was not asked to, and what it told does not explain its end.
   if (!terminated() && !(status.signaled && status.code == kTimeIsOver)) return;
   const CrashSite site = explain_ ? explain_(&*crash_) : CrashSite::kUnknown;
   evidence_ += StoryOf(*crash_);
@@ -200,9 +200,9 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
   // reason of it.
   if (crash_ && !died_of_it) {
     if (!termination_ && !was_killed)
-      termination_ = Errored{
-          ErrorKind::kCrashed,
-          SignalText(crash_->signal) + " in a thread, and the process ended otherwise: " + ToString(status)};
+      termination_ = Errored{ErrorKind::kCrashed,
+                             SignalText(crash_->signal) +
+                                 " in a thread, but the process ended differently: " + ToString(status)};
     crash_.reset();
   }
   if (crash_) {

@@ -35,7 +35,7 @@ class WorkerProcess {
   // false once the other side has closed.
   bool Receive(int limit, const std::function<void(std::string_view)>& on_packet,
                const std::function<void(const std::string&)>& on_bad);
-  // Calls on_bytes for what has been printed, at most `limit` bytes. Returns false once nobody holds the
+  // Calls on_bytes for what has been printed, at most `limit` bytes. Returns false once no process holds the
   // pipe.
   bool ReadOutput(size_t limit, const std::function<void(std::string_view)>& on_bytes);
 

@@ -1,4 +1,4 @@
-// A part of an image that uses a GPU and can be judged in the place of what the loader finds: a Python
+// A part of an image that uses a GPU and can be tested instead of what the loader finds: a Python
 // environment, a program, or folders of libraries that a program opens.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_CANDIDATE_H_
 #define CUDNN_CI_IMAGE_CONTENTS_CANDIDATE_H_

@@ -93,7 +93,7 @@ std::string VersionInName(const std::string& path, std::string_view stem) {
   return version.find('.') == std::string::npos ? "" : version;
 }
 
-// What a file says of its own version outranks the package: the package may have been written over.
+// A file's own version outranks the package's: the package may have been written over.
 void AddFile(const ComponentRules& rules, const std::string& path, Collection* components) {
   for (const char* part : {"libcudnn_graph.so", "libcudnn_ops.so", "libcudnn_ops_infer.so"}) {
     if (!IsCalled(path, part)) continue;

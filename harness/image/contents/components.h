@@ -1,5 +1,5 @@
 // Which libraries with known faults an image has, and of which release, by what is installed. Loads nothing
-// and judges nothing.
+// and tests nothing.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_COMPONENTS_H_
 #define CUDNN_CI_IMAGE_CONTENTS_COMPONENTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-// A library of which releases matter.
+// A library whose releases matter.
 struct Component {
   std::string library;  // as messages call it: "cuDNN"
   // Of three numbers at most, as the table has them: "9.19.0" of the wheel 9.19.0.56. Empty: it does not say.
@@ -33,7 +33,7 @@ struct ComponentRules {
     std::string stem, library;  // "libnccl.so"
     std::string marker;         // what stands before its release in its data, "NCCL version "; empty: nothing
   };
-  std::vector<Package> packages;  // of which a library is known, in order
+  std::vector<Package> packages;  // that have a known library, in order
   std::vector<File> files;
   std::string cudnn;  // as messages call cuDNN, whose files tell their version in a way of their own
 };

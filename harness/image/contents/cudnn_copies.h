@@ -1,5 +1,5 @@
 // Every cuDNN that the image holds, whether a subject uses it or not: on the loader's path, in toolkits, in
-// Python packages and conda environments. Read from names and ELF files; nothing is loaded. Judges nothing.
+// Python packages and conda environments. Read from names and ELF files; nothing is loaded. Tests nothing.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_CUDNN_COPIES_H_
 #define CUDNN_CI_IMAGE_CONTENTS_CUDNN_COPIES_H_
 

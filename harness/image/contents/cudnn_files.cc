@@ -11,7 +11,7 @@
 namespace cudnn_ci {
 namespace {
 
-// The graph library of 9.28 has 149 MB, of which 25 are constants.
+// The graph library of 9.28 has 149 MB; 25 of them are constants.
 constexpr std::uint64_t kMostOfLibrary = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 // Between "libcudnn_" and ".so".

@@ -46,11 +46,10 @@ std::string VersionIn(const std::string& text) {
 }
 
 // Of an NVML that is no mount where no kernel module can be seen, and that is held against libcuda's file
-// alone. `name`: the version in its file's name. That it finds another module contradicts nobody.
-std::string WhyNotBelievedWithoutModule(const NvmlClaim& claim, const std::string& name) {
+// alone. `name`: the version in its file's name. That it finds another module contradicts nothing.
+std::string ContradictionWithoutModule(const NvmlClaim& claim, const std::string& name) {
   if (claim.libcuda.empty()) return "";
-  const std::string whose =
-      "the libcuda that is taken is of " + claim.libcuda + ", and no kernel module can be seen";
+  const std::string whose = "the loaded libcuda is of " + claim.libcuda + ", and no kernel module is visible";
   const std::string said = claim.version.empty() ? name : claim.version;
   return said.empty() || said == claim.libcuda ? "" : claim.file + " is of driver " + said + ", " + whose;
 }
@@ -95,14 +94,15 @@ std::string DescribeForeignDriver(const std::string& file, const MountedDriver& 
   if (file.starts_with("/usr/lib/wsl/") && Exists("/dev/dxg")) return "";
   const std::vector<std::string>& mounts = nvml ? driver.nvml : driver.files;
   if (!mounts.empty())
-    return IsOneOf(file, mounts) ? "" : file + " is taken, and the host's " + mounts.front() + " is mounted";
+    return IsOneOf(file, mounts) ? ""
+                                 : file + " is loaded, although the host's " + mounts.front() + " is mounted";
   if (driver.module.empty()) return "";
   const std::string name = (nvml ? "libnvidia-ml.so." : "libcuda.so.") + driver.module;
   if (NameOf(file) == name) return "";
   const std::string hosts = FirstTaken(LoaderCandidates(name, {}, "", {}));
   return hosts.empty() || IsSame(file, hosts)
              ? ""
-             : file + " is taken, and " + hosts + " is there, of the kernel module's version";
+             : file + " is loaded, although " + hosts + " has the kernel module's version";
 }
 
 std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& library_paths,
@@ -123,26 +123,26 @@ std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& li
   return foreign;
 }
 
-std::string WhyNotBelieved(const NvmlClaim& claim) {
+std::string NvmlContradiction(const NvmlClaim& claim) {
   const MountedDriver& driver = claim.driver;
   if (std::string shadows = DescribeForeignDriver(claim.file, driver); !shadows.empty()) return shadows;
   if (IsOneOf(claim.file, driver.nvml)) return "";
   if (!driver.files.empty())
-    return claim.file + " is not a mount, but the host's " + driver.files.front() + " is one";
+    return claim.file + " is not mounted, but the host's " + driver.files.front() + " is";
   const bool answers = claim.status == 0 && !claim.version.empty();
   const std::string name = VersionInName(claim.file);
   if (answers && !name.empty() && claim.version != name)
-    return claim.file + " says driver " + claim.version + ", which is not what its own name says";
-  if (driver.module.empty()) return WhyNotBelievedWithoutModule(claim, name);
+    return claim.file + " reports driver " + claim.version + ", but its file name says " + name;
+  if (driver.module.empty()) return ContradictionWithoutModule(claim, name);
   const std::string& known = driver.module;
-  // A driver of two versions is a fault of its own, and NVML may be right about it.
+  // A driver of two versions is a separate fault, and NVML may be right about it.
   if (!claim.libcuda.empty() && claim.libcuda != known) return "";
   const std::string whose = "the kernel module is " + known;
   if (!name.empty() && name != known) return claim.file + " is of another driver: " + whose;
   if (answers && claim.version != known)
-    return claim.file + " says driver " + claim.version + ", and " + whose;
+    return claim.file + " reports driver " + claim.version + ", but " + whose;
   if (claim.status == kMismatch && !claim.libcuda.empty())
-    return claim.file + " says that driver and kernel module differ, and both are " + known;
+    return claim.file + " reports that driver and kernel module differ, but both are " + known;
   return "";
 }
 

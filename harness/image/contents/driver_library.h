@@ -25,9 +25,9 @@ struct MountedDriver {
 // `root` is put before the paths of the kernel's files.
 MountedDriver FindMountedDriver(const std::string& root = "");
 
-// Why the file (libcuda's or NVML's), links followed, is not the host's though that is there, as a finding's
-// detail; empty: it is, or that cannot be told, or it is a compat package's libcuda or the toolkit's stub,
-// which the driver's checks judge.
+// Why the file (libcuda's or NVML's), links followed, is not the host's although the host has one, as a
+// finding's detail; empty: it is, or that cannot be told, or it is a compat package's libcuda or the
+// toolkit's stub, which the driver's checks test.
 std::string DescribeForeignDriver(const std::string& file, const MountedDriver& driver);
 
 struct ForeignDriver {
@@ -53,8 +53,8 @@ struct NvmlClaim {
 // them. A file that is mounted is the host's. Another is not, where the rest of the driver is mounted, where
 // its words contradict its name, or where the version in its name or in its words is not that of the kernel
 // module, with which libcuda agrees; where no kernel module can be seen, not the one in the name of libcuda's
-// file. What cannot be seen contradicts nobody.
-std::string WhyNotBelieved(const NvmlClaim& claim);
+// file. What cannot be seen contradicts nothing.
+std::string NvmlContradiction(const NvmlClaim& claim);
 
 }  // namespace cudnn_ci
 

@@ -132,7 +132,7 @@ class Search {
   bool cut_ = false;  // a folder of packages holds more than is looked at, and nothing for a GPU in that
 };
 
-// An environment that sees the packages of another and brings none of its own would be judged twice.
+// An environment that sees the packages of another and brings none itself would be tested twice.
 void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates, std::vector<std::string>* dropped) {
   std::set<std::string> owned;
   for (const Candidate& c : *candidates)

@@ -44,7 +44,7 @@ std::string CudaMajorOf(std::string_view name) {
 // https://docs.cupy.dev/en/stable/install.html#additional-cuda-libraries
 bool IsOptional(const std::string& path) { return path.find("/cupy") != std::string::npos; }
 
-// An extension of a framework that is not installed is loaded by nobody.
+// Nothing loads an extension of a framework that is not installed.
 bool IsOfFramework(std::string_view library) {
   return library.starts_with("libtorch") || library.starts_with("libc10") ||
          library.starts_with("libtensorflow_framework");

@@ -41,7 +41,7 @@ GpuUse GpuUseOfFile(const std::string& file, const CudaLibraries& cuda);
 // Whether the file is an ELF file with a section that nvcc puts device code into.
 bool HoldsDeviceCode(const std::string& path);
 
-// True for CUDA's runtime and NVRTC, which nobody installs beside a cuDNN but for what needs a runtime.
+// True for CUDA's runtime and NVRTC, which are installed beside a cuDNN only for what needs a runtime.
 // cuBLAS alone is what CTranslate2 asks for, whose runtime is linked statically.
 bool IsToolkitLibrary(const std::string& name);
 

@@ -44,7 +44,7 @@ class Gatherer {
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
     if (error) return image_->problems.push_back(folder + " cannot be read: " + error.message());
     for (const fs::recursive_directory_iterator end; it != end; it.increment(error)) {
-      if (error) return image_->problems.push_back(folder + " cannot be read on: " + error.message());
+      if (error) return image_->problems.push_back(folder + " cannot be read completely: " + error.message());
       if (!Counted(folder)) return;
       if (it.depth() >= kMostDepth) it.disable_recursion_pending();
       if (HoldsCode(it->path().filename().string())) AddFile(it->path().string());
@@ -64,7 +64,8 @@ class Gatherer {
   bool Counted(const std::string& folder) {
     if (--left_ > 0) return true;
     if (left_ == 0)
-      image_->problems.push_back(folder + " and what follows: not looked at, for there are more than " +
+      image_->problems.push_back(folder +
+                                 " and the folders after it: not searched, because there are more than " +
                                  std::to_string(kMostEntries) + " files");
     return false;
   }
@@ -88,7 +89,7 @@ void AddPythonFiles(const std::string& interpreter, ImageFiles* image, Gatherer*
   image->folders = python.folders;
   if (!python.problem.empty()) image->problems.push_back(python.problem);
   if (!reader.complete())
-    image->problems.push_back("the folders of " + interpreter + " are too large to be read whole");
+    image->problems.push_back("the folders of " + interpreter + " are too large to be read completely");
   for (const std::string& folder : python.folders) {
     image->packages.AddPython(folder);
     gatherer->AddBelow(folder);

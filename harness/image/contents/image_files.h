@@ -1,5 +1,5 @@
 // The files of a subject that may hold native or device code, and the packages that brought them. Read from
-// the file system; nothing of the image is run or loaded. Judges nothing.
+// the file system; nothing of the image is run or loaded. Tests nothing.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_IMAGE_FILES_H_
 #define CUDNN_CI_IMAGE_CONTENTS_IMAGE_FILES_H_
 

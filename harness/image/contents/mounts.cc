@@ -32,7 +32,7 @@ std::string Unescaped(const std::string& text) {
   return out;
 }
 
-// The namespace of processes of which all others are made: PROC_PID_INIT_INO of linux/proc_ns.h.
+// The process namespace from which all others are made: PROC_PID_INIT_INO of linux/proc_ns.h.
 constexpr char kMachinesPids[] = "pid:[4026531836]";
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What is mounted here, by /proc/self/mountinfo. A container's image is layers below its root; a file or
-// folder that is a mount of its own was put there by whoever started the container. Read once for every
-// judgement whose blame depends on it.
+// folder that is itself a mount was put there by whoever started the container. Read once for every
+// result whose blame depends on it.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_MOUNTS_H_
 #define CUDNN_CI_IMAGE_CONTENTS_MOUNTS_H_
 

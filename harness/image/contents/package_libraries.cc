@@ -47,7 +47,7 @@ LibraryFolders FindPackageLibraries(const PythonPackages& python, const PackageN
       found.Add(folder + "/nvidia/" + package + "/lib", reader);
     found.Add(folder + "/torch/lib", reader);
   }
-  // An interpreter's DT_RPATH is searched for whatever has no run path of its own.
+  // An interpreter's DT_RPATH is searched for whatever has no run path.
   const ElfFile interpreter(python.executable);
   const bool interpreter_first = interpreter.RunPathIsFirst() && !frameworks.behind;
   FolderList last;

@@ -79,7 +79,7 @@ bool IsTheCLibrarys(const std::string& file) {
 }
 
 // Why the loader says of a preload "cannot be preloaded: ignored" and goes on; empty: it does not.
-std::string WhyIgnored(const std::string& file) {
+std::string IgnoredReason(const std::string& file) {
   struct stat seen {};
   if (stat(file.c_str(), &seen) != 0) return "";
   if (S_ISDIR(seen.st_mode)) return "a folder";
@@ -98,8 +98,8 @@ bool IsOfCuda(const std::string& function) {
   });
 }
 
-void Judge(const std::set<std::string>& wanted, Preload* preload) {
-  preload->ignored = WhyIgnored(preload->file);
+void Examine(const std::set<std::string>& wanted, Preload* preload) {
+  preload->ignored = IgnoredReason(preload->file);
   if (!preload->ignored.empty()) {
     preload->file.clear();
     return;
@@ -122,12 +122,12 @@ void Judge(const std::set<std::string>& wanted, Preload* preload) {
 }
 
 // Why it cannot be told which file a name stands for; empty: it can.
-std::string WhyUnknown(const std::string& name, const std::vector<std::string>& library_paths) {
+std::string UnresolvedReason(const std::string& name, const std::vector<std::string>& library_paths) {
   const auto has_words = [](const std::string& text) { return text.find('$') != std::string::npos; };
   const bool searched = name.find('/') == std::string::npos;
-  if (has_words(name)) return "what the loader makes of \"$\" is not followed";
+  if (has_words(name)) return "\"$\" in its name is not expanded";
   if (searched && std::any_of(library_paths.begin(), library_paths.end(), has_words))
-    return "what the loader makes of \"$\" in LD_LIBRARY_PATH is not followed";
+    return "\"$\" in LD_LIBRARY_PATH is not expanded";
   return "";
 }
 
@@ -181,12 +181,12 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
     for (const std::string& name : names) {
       Preload preload = named(by, name, "", audits);
       if (found.size() >= kMostLibraries) {
-        preload.problem = "it is one of more libraries than are looked at";
+        preload.problem = "there are more libraries than are checked";
         found.push_back(preload);
         return;
       }
       // The loader's own words for folders.
-      preload.problem = WhyUnknown(name, library_paths);
+      preload.problem = UnresolvedReason(name, library_paths);
       if (!preload.problem.empty()) {
         found.push_back(preload);
         continue;
@@ -196,7 +196,7 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
       for (const std::string& path : files) {
         preload = named(by, name, path, audits);
         if (!names_wanted) names_wanted = wanted();
-        Judge(*names_wanted, &preload);
+        Examine(*names_wanted, &preload);
         found.push_back(preload);
       }
     }
@@ -207,7 +207,7 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
   add(file, Names(WithoutComments(list), kOfFile), false);
   if (list.size() >= kMostFileBytes) {
     Preload rest = named(file, "more than " + std::to_string(kMostFileBytes) + " bytes", "", false);
-    rest.problem = "it is longer than is read";
+    rest.problem = "it is longer than the limit";
     found.push_back(rest);
   }
   return found;

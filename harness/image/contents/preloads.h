@@ -22,7 +22,7 @@ struct Preload {
   // Functions of CUDA, its driver and its libraries that it defines: programs of the image find them here
   // first.
   std::set<std::string> of_cuda;
-  std::string problem;  // why it cannot be told what it does; empty: it can
+  std::string problem;  // why it is unknown what it does; empty: it is known
   bool audits = false;  // sees and may change every binding
   bool own = false;     // the C library's own file, which every process takes anyway
   std::string ignored;  // why the loader passes over what the name leads to, in words; empty: it does not

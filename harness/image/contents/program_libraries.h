@@ -1,4 +1,4 @@
-// Which folders of libraries a program names, or a library: the run paths of its own and of all that it
+// Which folders of libraries a program names, or a library: its own run paths and those of all that it
 // needs.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_
 #define CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_

@@ -27,7 +27,7 @@ constexpr int kMostFiles = 20000;
 constexpr size_t kMostPrograms = 1000;  // whose libraries are searched for
 constexpr int kDepth = 4, kDepthOfSystem = 2;
 
-// Of a distribution, the kernel, or what is no part of an image.
+// Of a distribution, the kernel, or otherwise not part of an image.
 constexpr const char* kOfSystem[] = {"bin",   "boot", "dev", "etc", "home", "lib",  "lib32",    "lib64",
                                      "media", "mnt",  "nix", "opt", "proc", "root", "run",      "sbin",
                                      "srv",   "sys",  "tmp", "usr", "var",  "app",  "workspace"};
@@ -100,7 +100,7 @@ class Search {
       loader_.insert(real);
       if (LastOf(real).find("-linux-") != std::string::npos) excluded_.insert(real);
     }
-    // What lies there is for the cache, also where nobody has made that.
+    // What lies there is for the cache, also if that does not exist.
     for (const std::string& folder : ConfiguredFolders(root)) loader_.insert(RealPath(root + folder));
     for (const std::string& folder : SplitLibraryPath(library_path_)) loader_.insert(RealPath(folder));
     for (const std::string& path : LoaderCachePaths([](const std::string&) { return true; }))

@@ -85,7 +85,7 @@ class Gatherer {
 
   // The packages of a prefix; `library` is "python3.11", or empty for every version that it has.
   void AddPrefix(const std::string& prefix, const std::string& library) {
-    // Debian's own interpreter has them in folders of another name, one of which serves all versions.
+    // Debian's own interpreter has them in folders of another name; one of them is for all versions.
     const std::string shared = prefix + "/lib/python3/dist-packages";
     for (const std::string& version : Versions(prefix, library)) {
       if (IsFolder(shared)) {
@@ -171,7 +171,7 @@ PythonPackages FindPythonPackages(const std::string& interpreter, const Variable
   python.folders = gatherer.Take();
   if (python.problem.empty() && python.folders.empty())
     python.problem = interpreter + ": no folder of packages belongs to it (" + python.prefix +
-                     "/lib/python3*/site-packages); name the interpreter itself, no script that starts it";
+                     "/lib/python3*/site-packages); name the interpreter itself, not a script that starts it";
   return python;
 }
 

@@ -10,10 +10,11 @@
 
 namespace cudnn_ci {
 
-// True if a shared object that the package has recorded needs a library of which `wanted` is true, or is one.
+// True if a shared object that the package has recorded needs a library for which `wanted` is true, or is
+// one.
 bool HasLibrary(const Package& package, const std::function<bool(const std::string& name)>& wanted);
 
-// The first shared object that the package has recorded, that is there, and whose name and needed libraries
+// The first shared object that the package has recorded, that exists, and whose name and needed libraries
 // `wanted` takes; empty: there is none, or the record cannot be read.
 std::string FindLibrary(
     const Package& package,

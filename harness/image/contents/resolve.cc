@@ -22,7 +22,7 @@ bool TakeAfter(const std::string& prefix, const std::string& spec, std::string* 
   return true;
 }
 
-// The loader passes over a folder that is not there, and would judge the system's libraries in its place.
+// The loader passes over a folder that is not there, and would test the system's libraries in its place.
 std::string FolderProblem(const std::string& folder, FolderReader* reader) {
   if (reader->HoldsLibrary(folder)) return "";
   std::error_code error;

@@ -1,4 +1,4 @@
-// What a matrix calls a subject: whose libraries are judged.
+// A subject of a matrix: what is tested.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_SUBJECT_H_
 #define CUDNN_CI_IMAGE_CONTENTS_SUBJECT_H_
 

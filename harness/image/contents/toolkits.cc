@@ -23,7 +23,7 @@ constexpr size_t kMostEnvironments = 100;
 std::string VersionFile(const std::string& folder) {
   const nlohmann::json file = nlohmann::json::parse(ReadSmallFile(folder + "/version.json"), nullptr, false);
   const auto member = [](const nlohmann::json& object, const char* key) {
-    const auto found = object.find(key);  // of what is no object there is none
+    const auto found = object.find(key);  // end() if it is not an object
     return found == object.end() ? nlohmann::json() : *found;
   };
   const nlohmann::json version = member(member(file, "cuda"), "version");

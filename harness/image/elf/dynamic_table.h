@@ -10,7 +10,7 @@
 
 namespace cudnn_ci {
 
-// A version that a file gives to symbols of its own, or asks of another file.
+// A version that a file gives to its own symbols, or needs from another file.
 struct SymbolVersion {
   std::string name;       // "GLIBC_2.34"; empty: no version has this index
   std::string file;       // whose version is asked for: "libc.so.6"; empty: the file's own
@@ -28,7 +28,7 @@ struct DefinedSymbol {
 struct UndefinedSymbol {
   uint32_t name = 0;
   uint16_t version = 0;  // index into `versions`; below 2: none
-  bool weak = false;     // 0 where nobody defines it: no error
+  bool weak = false;     // 0 if no library defines it: no error
 };
 
 enum class SymbolLookup {
@@ -60,7 +60,7 @@ class DynamicTable {
   // without (glibc, elf/dl-lookup.c). `hash`: of the name.
   SymbolLookup Find(std::string_view name, uint32_t hash, std::string_view version) const;
   SymbolLookup Find(std::string_view name, std::string_view version = {}) const;
-  // Whether it has this version among its own; true of a file without versions, of which the loader asks
+  // Whether it has this version among its own; true of a file without versions, from which the loader asks
   // none.
   bool GivesVersion(std::string_view version) const;
   // The memory that the table takes, in bytes.
@@ -78,7 +78,7 @@ class DynamicTable {
 uint32_t GnuHash(std::string_view name);
 
 // Reads a 64-bit ELF file by its dynamic segment alone: section headers may be missing or lie, and the loader
-// does not look at them. The file is named by somebody who is not trusted: it must be a regular file of no
+// does not look at them. The file's name is not trusted: it must be a regular file of no
 // file system of the kernel's (/proc, /sys, /dev); it is looked at before it is opened, read with pread and
 // never mapped, within elf_bounds.h. Any thread.
 DynamicTable ReadDynamicTable(const std::string& path);

@@ -19,7 +19,7 @@ struct DynamicSymbols {
 };
 
 // Reads a 64-bit ELF file by its dynamic segment alone: section headers may be missing or lie, and the loader
-// does not look at them. The file is named by somebody who is not trusted: it must be a regular file of no
+// does not look at them. The file's name is not trusted: it must be a regular file of no
 // file system of the kernel's (/proc, /sys, /dev); it is looked at before it is opened, read with pread and
 // never mapped, within elf_bounds.h. Any thread.
 DynamicSymbols ReadDynamicSymbols(const std::string& path);

@@ -10,7 +10,7 @@ namespace cudnn_ci {
 
 // For each offset in a 64-bit ELF file "cudnnCreate+0x1f", by its .symtab or else .dynsym; empty where no
 // function of a known size holds it. The names are as they stand in the file: not demangled, at most 255
-// bytes, of any value. The file is named by somebody who is not trusted: it must be a regular file by its
+// bytes, of any value. The file's name is not trusted: it must be a regular file by its
 // real path, of no file system of the kernel's (/proc, /sys, /dev); it is looked at before it is opened, read
 // with pread and never mapped. At most four million symbols are looked at, and none after `until_ns` of the
 // monotonic clock; what was found so far is returned. A file system that hangs makes this hang. Any thread.

@@ -1,4 +1,4 @@
-// What a library says of its own release in words, for those that have no number to read. Reads, and loads
+// A library's release, in its own words, for those that have no number to read. Reads, and loads
 // nothing. For harness and plugins alike.
 #ifndef CUDNN_CI_IMAGE_ELF_LIBRARY_TEXT_H_
 #define CUDNN_CI_IMAGE_ELF_LIBRARY_TEXT_H_

@@ -65,7 +65,8 @@ LoaderFiles::File LoaderFiles::Open(const std::string& path) {
       if (bytes_ < kMostBytes)
         *table = ReadDynamicTable(path);
       else if (problems_.empty())
-        problems_.push_back(path + " and what follows: not read, for the symbols take too much memory");
+        problems_.push_back(
+            path + " and the libraries after it: not read, because the symbols take too much memory");
       if (bytes_ >= kMostBytes) table->foreign = true;
       bytes_ += table->Bytes();
     }

@@ -1,5 +1,5 @@
 // What ld.so makes of a process: which files it would map for a program and for what is opened in it later,
-// and where each file's symbols are looked up. Computed from files; loads nothing, judges nothing.
+// and where each file's symbols are looked up. Computed from files; loads nothing, tests nothing.
 // Follows ld.so(8), dlopen(3) and glibc's elf/dl-load.c and elf/dl-lookup.c.
 #ifndef CUDNN_CI_IMAGE_LOADER_LOADER_SCOPE_H_
 #define CUDNN_CI_IMAGE_LOADER_LOADER_SCOPE_H_
@@ -76,7 +76,7 @@ struct UnresolvedSymbol {
   int asker = -1;
   std::string name;            // empty: the version is missing as a whole
   std::string version;         // empty: any
-  std::string file;            // who should have the version: "libnvJitLink.so.13"; empty: nobody says
+  std::string file;            // who should have the version: "libnvJitLink.so.13"; empty: unknown
   bool other_version = false;  // the name is there in another version
 };
 

@@ -13,7 +13,7 @@ namespace cudnn_ci {
 // metadata beside it: "nvidia-cudnn-cu13" of "nvidia_cudnn_cu13-9.19.0.56.dist-info"; sorted by name.
 std::vector<Package> CudnnWheelsOf(const std::string& directory);
 
-// The installed packages of cuDNN of which dpkg's records say that one of these files of the system's folders
+// The installed packages of cuDNN whose dpkg records say that one of these files of the system's folders
 // is theirs. `root` is put before the path of the records.
 std::vector<Package> CudnnDpkgPackagesOf(const std::vector<std::string>& files, const std::string& root = {});
 

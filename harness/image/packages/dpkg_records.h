@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-// A package, and the files that say which files it has; none where nobody has recorded that.
+// A package, and the files that say which files it has; none if that is not recorded.
 struct DpkgPackage {
   Package package;
   std::vector<std::string> lists;
@@ -28,8 +28,8 @@ struct DpkgOwner {
 std::vector<DpkgPackage> DpkgPackagesIn(const std::string& root, const std::string& name_begins = {});
 
 // Those of them that own one of these files. Without a list of its files a package owns the libraries of its
-// name in the system's folders, to which nobody copies files: libnccl2 owns /usr/lib/.../libnccl.so.2, and
-// libcudnn9-cuda-13 libcudnn_graph.so.9, which libcudnn9-dev-cuda-13 does not.
+// name in the system's folders, into which files are not copied by hand: libnccl2 owns
+// /usr/lib/.../libnccl.so.2, and libcudnn9-cuda-13 libcudnn_graph.so.9, which libcudnn9-dev-cuda-13 does not.
 std::vector<DpkgOwner> DpkgOwnersOf(const std::vector<std::string>& files, const std::string& root,
                                     const std::string& name_begins = {});
 

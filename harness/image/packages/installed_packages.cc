@@ -29,7 +29,7 @@ void InstalledPackages::Own(const RecordedFile& file, std::size_t package) {
   if (!HoldsCode(file.path.substr(file.path.rfind('/') + 1)) || owners_.size() > kMostOwned) return;
   if (owners_.size() == kMostOwned)
     problems_.push_back("the records name more than " + std::to_string(kMostOwned) +
-                        " files with code: of the others it is not known who brought them");
+                        " files with code; the packages of the others are unknown");
   const std::string path = RealPath(file.path);
   const auto [known, fresh] = owners_.emplace(path, Owner{package, file.hash, file.size});
   Owner& owner = known->second;

@@ -1,4 +1,4 @@
-// The packages of an environment, and which of them brought a file. Judges nothing.
+// The packages of an environment, and which of them brought a file. Tests nothing.
 #ifndef CUDNN_CI_IMAGE_PACKAGES_INSTALLED_PACKAGES_H_
 #define CUDNN_CI_IMAGE_PACKAGES_INSTALLED_PACKAGES_H_
 

@@ -38,7 +38,7 @@ struct RecordedFile {
 
 // Calls `take` with each file that a package has recorded (RECORD, or installed-files.txt of an ".egg-info"
 // folder), at most kMostRecordBytes of them. Returns the bytes read: 0 without a list, which is
-// usual of what a distribution installs. An error names the RECORD that is there and cannot be read.
+// usual of what a distribution installs. An error names the RECORD that exists and cannot be read.
 Result<std::size_t> ForEachRecordOf(const Package& package,
                                     const std::function<void(const RecordedFile& file)>& take);
 // The same with the paths alone.

@@ -37,7 +37,7 @@ class PythonRequirements {
   // True if `asker` requires the package of this name, or something that requires it, extras aside.
   bool Requires(const Package& asker, const std::string& name);
   // Who requires one very version of the package of this name: `first`, else the first that does; null:
-  // nobody. *version is what it requires then.
+  // none. *version is what it requires then.
   const Package* WhoPins(const std::string& name, const Package* first, std::string* version);
 
  private:

@@ -100,7 +100,7 @@ class Finder {
     if (!read) return;  // InstalledPackages says which RECORD cannot be read
   }
 
-  // Whose claim the file meets; null: nobody's, or it cannot be told.
+  // Whose claim the file meets; null: none, or unknown.
   const Claim* WinnerOf(const std::string& path, const std::vector<Claim>& claims) {
     const std::uintmax_t size = SizeOf(path);
     std::vector<const Claim*> fitting;

@@ -49,7 +49,7 @@ bool IsAsRecorded(const std::string& path, const RecordedFile& record, std::uint
 
 // Of these packages; those of other managers than Python's are passed over. Only files with native or device
 // code count (HoldsCode), and only those with a recorded hash: overlapping sources, documents and licences
-// are usual. A file that both recorded alike is nobody's loss. The size tells whose a file is, else its hash,
+// are usual. A file that both recorded alike is no conflict. The size tells whose a file is, else its hash,
 // of at most 512 MiB of files together.
 RecordConflicts FindRecordConflicts(const std::vector<Package>& packages);
 

@@ -10,7 +10,7 @@
 namespace cudnn_ci {
 namespace {
 
-// Percent-encoding of a package URL; what is no code stays as it is.
+// Percent-encoding of a package URL; anything else stays as it is.
 std::string Decoded(std::string_view text) {
   const auto digit = [](char c) {
     if (c >= '0' && c <= '9') return c - '0';

@@ -135,7 +135,7 @@ std::string CudaOf(const Facts& facts, const Candidate& candidate) {
   return {};
 }
 
-bool LoaderIsJudged(const Facts& facts, const FoundUse& found) {
+bool LoaderIsTested(const Facts& facts, const FoundUse& found) {
   const std::vector<Candidate>& candidates = found.candidates;
   const std::string* cudnn = facts.Find(kSystem, CCI_FACT_CUDNN_PATH);
   if (cudnn == nullptr) return candidates.empty();
@@ -160,7 +160,7 @@ std::vector<Candidate> OfOneCuda(const Facts& facts, const std::vector<Candidate
       if (Contains(*range, Version{{cuda->parts.front(), minor}})) return true;
     return false;
   };
-  std::set<std::string> served;  // the sets of variants of which one fits
+  std::set<std::string> served;  // the sets of variants that have one that fits
   for (const Candidate& candidate : candidates)
     if (fits(candidate)) served.insert(VariantsOf(candidate));
   std::vector<Candidate> kept;
@@ -172,7 +172,7 @@ std::vector<Candidate> OfOneCuda(const Facts& facts, const std::vector<Candidate
 }
 
 AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
-  if (LoaderIsJudged(facts, found)) return ByLoader(facts, found.in_loader);
+  if (LoaderIsTested(facts, found)) return ByLoader(facts, found.in_loader);
   AutoChoice choice;
   choice.candidates = OfDriversCuda(facts, found.candidates);
   std::map<std::string, std::vector<Candidate>> by_major;

@@ -1,4 +1,4 @@
-// Which matrix an image without one of its own is judged by (`--auto`), and what of it: what the loader
+// Which matrix an image without its own matrix is tested against (`--auto`), and what of it: what the loader
 // finds, or, where it finds no cuDNN with a CUDA runtime, the image's Python environments and programs that
 // use a GPU. Decided from facts.
 #ifndef CUDNN_CI_MODEL_INVENTORY_AUTO_MATRIX_H_
@@ -15,11 +15,11 @@ namespace cudnn_ci {
 struct AutoChoice {
   std::string cuda;     // the CUDA that decides: "13.0", or "13"; empty with a problem
   std::string because;  // whose that is, in words: "CUDA toolkit 13.0"
-  // Judged in the place of what the loader finds, each as the subject of its name; empty: that is judged.
+  // Tested instead of what the loader finds, each as the subject of its name; empty: that is tested.
   std::vector<Candidate> candidates;
   std::string problem;         // why none can be chosen and what to do, in words; empty: one is
-  bool contradictory = false;  // the candidates are for several CUDA majors: no one matrix is kept by all
-  bool nothing = false;        // there is nothing of CUDA to judge
+  bool contradictory = false;  // the candidates are for several CUDA majors: no single matrix fits all
+  bool nothing = false;        // there is nothing of CUDA to test
 
   // "cu13", the name of the matrix for the CUDA that decides; "static" where there is nothing, which says so.
   std::string MatrixName() const { return nothing ? "static" : "cu" + cuda.substr(0, cuda.find('.')); }
@@ -40,10 +40,10 @@ struct FoundUse {
 // lowest floor that is shipped. Of variants (OfOneCuda) those for the driver's CUDA count, or the latest.
 AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found);
 
-// Whether what the loader finds by itself is judged: a cuDNN with a CUDA runtime. A cuDNN alone is, unless it
+// Whether what the loader finds by itself is tested: a cuDNN with a CUDA runtime. A cuDNN alone is, unless it
 // is a candidate's, to which LD_LIBRARY_PATH leads, or a candidate has both. Beside other libraries of a
-// toolkit it is judged: what is missing there, or cannot be used, is a fault.
-bool LoaderIsJudged(const Facts& facts, const FoundUse& found);
+// toolkit it is tested: what is missing there, or cannot be used, is a fault.
+bool LoaderIsTested(const Facts& facts, const FoundUse& found);
 
 // The CUDA version or major that a candidate is for; empty: nothing tells it.
 std::string CudaOf(const Facts& facts, const Candidate& candidate);

@@ -21,7 +21,7 @@ std::vector<CudnnCopyFacts> CudnnCopiesOf(const Facts& facts);
 // of "Python package nvidia-cudnn-cu12 9.19.0.56"; empty: it does not tell.
 std::string CudaOfOrigin(const std::string& origin);
 
-// Those that lie in no subject's directory of cuDNN: they are not judged.
+// Those that lie in no subject's directory of cuDNN: they are not tested.
 std::vector<CudnnCopyFacts> UnusedCudnnCopies(const Facts& facts);
 
 }  // namespace cudnn_ci

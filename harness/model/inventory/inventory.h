@@ -1,6 +1,6 @@
 // What host and image are, of one piece: the driver, GPUs, CUDA toolkits, copies of cuDNN, Python
 // environments, who uses what, and what a matrix promises beside it. Made of facts and of what was found in
-// files; judges nothing, for that is what checks do.
+// files; tests nothing, for that is what checks do.
 #ifndef CUDNN_CI_MODEL_INVENTORY_INVENTORY_H_
 #define CUDNN_CI_MODEL_INVENTORY_INVENTORY_H_
 
@@ -31,7 +31,7 @@ struct FoundDriver {
 struct FoundCudnn {
   std::string version, cuda, path, origin;  // cuda: the major or version that it is for
   std::vector<std::string> used_by;         // subjects
-  bool gated = false;                       // one of them is judged
+  bool gated = false;                       // one of them is tested
 };
 
 // What one subject gets.
@@ -71,7 +71,7 @@ struct Inventory {
 struct InventoryInput {
   Facts facts;
   std::vector<SubjectInfo> subjects;  // those with facts
-  std::vector<std::string> judged;    // the names of those that a run would judge
+  std::vector<std::string> judged;    // the names of those that a run would test
   std::vector<FoundToolkit> toolkits;
   std::vector<PythonEnvironment> environments;
   Variables variables;  // of this process: what a worker sees may have been changed for its subject

@@ -10,7 +10,7 @@
 namespace cudnn_ci {
 namespace {
 
-// What is found: in words, and as versions of which all must lie in the range.
+// What is found: in words, and as versions, all of which must lie in the range.
 struct Found {
   std::string words;
   std::vector<std::string> versions;

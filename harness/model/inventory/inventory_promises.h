@@ -10,7 +10,7 @@
 
 namespace cudnn_ci {
 
-// A line for each promise of the runner's, and for each of the image's and each subject that is judged. By
+// A line for each promise of the runner's, and for each of the image's and each subject that is tested. By
 // versions alone: whether what is there works is for a run to say.
 std::vector<FoundPromise> Compare(const std::map<std::string, std::string>& contract, const HostFacts& host,
                                   bool has_driver, const std::vector<SubjectView>& subjects);

@@ -35,7 +35,7 @@ std::vector<std::string> TextsOf(const KnowledgeRow& row, const std::string& fie
 void ApplyRemedy(const Knowledge& knowledge, Finding* finding) { Apply(knowledge, finding); }
 void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding) { Apply(knowledge, finding); }
 
-std::vector<Problem> JudgeRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings) {
+std::vector<Problem> CheckRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings) {
   std::vector<Problem> problems;
   for (const KnowledgeRow* row : knowledge.Rows("remedies"))
     if (std::find(findings.begin(), findings.end(), row->key) == findings.end())

@@ -78,7 +78,7 @@ void ApplyRemedy(const Knowledge& knowledge, Finding* finding);
 void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding);
 
 // One problem for each row of "remedies" whose finding is none of these ids.
-std::vector<Problem> JudgeRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings);
+std::vector<Problem> CheckRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings);
 
 // The list of known faults among rows of knowledge, and those of a table as its rows, in its order;
 // `position` has the file that each is of, `file` says nothing.

@@ -63,7 +63,7 @@ struct ListFormat {
   bool with_origin = false;  // and whether the row is of a file that does not come with cudnn-ci: "added"
   // A pattern that is one of Python's normalised names where "manager" is "python"; null: none.
   const char* name_of_manager = nullptr;
-  std::vector<const char*> together = {};  // fields of which a row has all or none
+  std::vector<const char*> together = {};  // a row has all of these fields or none
 };
 
 struct FileFormat {

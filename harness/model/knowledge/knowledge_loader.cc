@@ -61,10 +61,10 @@ std::string SchemaOf(const Json& json, bool base, Problems* problems) {
   const Position& position = schema == nullptr ? json.position : schema->position;
   const std::vector<std::string> likely = SchemasByLists(*object);
   const std::string write = likely.size() == 1
-                                ? "write \"schema\": " + Quote(likely.front()) + ", which its lists are of"
+                                ? "write \"schema\": " + Quote(likely.front()) + ", the schema of its lists"
                                 : "write one of " + Join(known, ", ");
   if (text == nullptr)
-    AddProblem(problems, position, "\"schema\" is missing or no string; " + write);
+    AddProblem(problems, position, "\"schema\" is missing or not a string; " + write);
   else if (*text == kMatrixSchema)
     AddProblem(problems, position, "this is a matrix; name it with --matrix; " + write);
   else
@@ -72,8 +72,8 @@ std::string SchemaOf(const Json& json, bool base, Problems* problems) {
   return {};
 }
 
-// Who may write a file decides what is judged: one of somebody else's that others may write is not read.
-std::string WhyNotTrusted(const std::string& path) {
+// Who may write a file decides what is tested: a file of another user that others may write is not read.
+std::string UntrustedReason(const std::string& path) {
   struct stat st {};
   if (stat(path.c_str(), &st) != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 || st.st_uid == geteuid())
     return {};
@@ -138,16 +138,15 @@ class Loader {
   }
 
   // What refers to rows that are nowhere, and how much there is.
-  void JudgeWhole() {
+  void CheckWhole() {
     for (const Noted& noted : noted_) AddNotices(noted);
     if (named_ > kMostNamed)
       AddProblem(&problems_, {knowledge_.files.back().path, 0, 0},
-                 std::to_string(named_) +
-                     " rows of the added files are those of earlier ones with other values, more than the " +
-                     std::to_string(kMostNamed) + " that reports name; leave out files or rows");
+                 std::to_string(named_) + " rows of the added files replace earlier ones, more than the " +
+                     std::to_string(kMostNamed) + " that reports can name; leave out files or rows");
     for (const FileFormat& format : KnowledgeFormats())
       for (const ListFormat& list : format.lists)
-        for (const Reference& reference : list.references) JudgeReferences(list, reference);
+        for (const Reference& reference : list.references) CheckReferences(list, reference);
     NameLibraries();
     size_t bytes = 0;
     for (const auto& [key, value] : EntriesOf(knowledge_)) bytes += key.size() + value.size();
@@ -167,7 +166,7 @@ class Loader {
     if (knowledge_.files.size() >= kMaxKnowledgeFiles)
       return AddProblem(&problems_, {path, 0, 0},
                         "more than " + std::to_string(kMaxKnowledgeFiles) + " files of knowledge");
-    if (const std::string why = base ? "" : WhyNotTrusted(path); !why.empty())
+    if (const std::string why = base ? "" : UntrustedReason(path); !why.empty())
       return AddProblem(&problems_, {path, 0, 0}, why);
     const Result<std::string> text = ReadFile(path, kMaxJsonBytes);
     if (!text) {
@@ -216,7 +215,7 @@ class Loader {
     const KnowledgeFile of_row = knowledge_.files.back();
     const std::string path =
         of_row.path.substr(0, of_row.path.rfind('/') + 1) + Knowledge::Value(*row, kAdapterCode);
-    std::string why = base ? "" : WhyNotTrusted(path);
+    std::string why = base ? "" : UntrustedReason(path);
     const Result<std::string> code = why.empty() ? ReadFile(path, kMaxAdapterBytes) : Error{why};
     if (!code) return AddProblem(&problems_, row->position, code.error());
     const std::vector<std::string> lines = Split(*code, '\n');
@@ -342,7 +341,7 @@ class Loader {
     }
   }
 
-  void JudgeReferences(const ListFormat& list, const Reference& reference) {
+  void CheckReferences(const ListFormat& list, const Reference& reference) {
     std::set<std::string> targets;
     for (const KnowledgeRow* row : knowledge_.Rows(reference.list))
       targets.insert(Knowledge::Value(*row, reference.target));
@@ -371,7 +370,7 @@ std::variant<Knowledge, Problems> LoadKnowledge(const std::string& base,
   Loader loader(table);
   loader.ReadBase(base);
   for (const KnowledgePlace& place : places) loader.ReadPlace(place);
-  if (loader.problems().empty()) loader.JudgeWhole();
+  if (loader.problems().empty()) loader.CheckWhole();
   if (loader.problems().empty()) return std::move(loader.knowledge());
   std::stable_sort(loader.problems().begin(), loader.problems().end(),
                    [](const Problem& a, const Problem& b) {

@@ -333,21 +333,21 @@ class File {
       row.values[field.key] = value.is_string() ? value.get<std::string>() : value.dump();
       entry[field.key] = std::move(value);
     }
-    JudgeTogether(list, &reader);
+    CheckTogether(list, &reader);
     Provenance(&reader, &row);
     reader.Finish();
     if (list.with_source) entry["source"] = row.source;
     if (list.with_origin && !base_) entry["added"] = true;
     for (const char* key : list.key) row.key += (row.key.empty() ? "" : " ") + Knowledge::Value(row, key);
     if (!keys_.insert({list.name, row.key}).second)
-      top_.Report(item.position, "two rows of " + Quote(list.name) + " are of " + Quote(row.key));
+      top_.Report(item.position, "two rows of " + Quote(list.name) + " have the key " + Quote(row.key));
     if (list.entry != nullptr) row.entry = entry.dump(-1, ' ', true);
     if (row.entry.size() > kMaxKnowledgeEntry)
       top_.Report(item.position, where + " takes more than " + std::to_string(kMaxKnowledgeEntry) + " bytes");
     rows_.push_back(std::move(row));
   }
 
-  static void JudgeTogether(const ListFormat& list, ObjectReader* reader) {
+  static void CheckTogether(const ListFormat& list, ObjectReader* reader) {
     for (const char* has : list.together)
       for (const char* lacks : list.together)
         if (reader->Get(has) != nullptr && reader->Get(lacks) == nullptr)

@@ -113,8 +113,8 @@ Result<std::string> FindMatrix(const std::string& named, const std::string& fold
                    Quote(named + ".json") + "?"};
     return Error{"no such file, and " + Unknown(named, folder, names).message};
   }
-  // The folder we are in may be the image's, and must not decide what the image is judged by: not even where
-  // the installation has lost its matrices.
+  // The folder we are in may be the image's, and must not decide what the image is tested against: not even
+  // where the installation has lost its matrices.
   if (is_file)
     return Error{"this is both a file and a built-in matrix; write \"./" + named + "\" or \"" +
                  std::string(kPrefix) + named + "\""};

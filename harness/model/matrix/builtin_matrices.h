@@ -24,7 +24,7 @@ Result<std::string> FindBuiltin(const std::string& name, const std::string& fold
 Result<std::string> FindMatrix(const std::string& named, const std::string& folder,
                                const std::string& from = {});
 
-// What to write in place of a path that leads nowhere, if its stem is the name of one: "builtin:cu12". Else
+// What to write instead of a path that leads nowhere, if its stem is the name of one: "builtin:cu12". Else
 // empty.
 std::string BuiltinInPlaceOf(const std::string& path, const std::string& folder);
 

@@ -127,7 +127,7 @@ const Json::Object* Table::Members(ObjectReader* reader, const char* key, Check 
   if (object == nullptr || !FewEnough(object->size(), json->position, key)) return nullptr;
   for (const Json::Member& member : *object)
     if (!check(member.key))
-      reader->Report(member.position, Quote(member.key) + " in " + Quote(key) + " is no " + what);
+      reader->Report(member.position, Quote(member.key) + " in " + Quote(key) + " is not a " + what);
   return object;
 }
 

@@ -1,5 +1,5 @@
 // Adds facts to a table of version facts: single entries by their keys, known faults by their ids, releases
-// of cuDNN in place of the rows that speak of the same ones.
+// of cuDNN instead of the rows that speak of the same ones.
 #include <cudnn_ci/facts.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ class Addition {
       const std::vector<size_t> over = Holds(all, row) ? std::vector<size_t>{} : OverlappingOf(more, row);
       replaced.push_back(!over.empty() && may_replace_("cudnn of CUDA " + major, Releases(row), row.file));
       if (replaced.back())
-        JudgeCover(more, over, row, major);
+        CheckCover(more, over, row, major);
       else
         barred.insert(over.begin(), over.end());
     }
@@ -163,7 +163,7 @@ class Addition {
   }
 
   // What a replaced row says of releases that no added row speaks of would be lost.
-  void JudgeCover(const std::vector<Row>& rows, const std::vector<size_t>& over, const Row& replaced,
+  void CheckCover(const std::vector<Row>& rows, const std::vector<size_t>& over, const Row& replaced,
                   const std::string& major) {
     const auto reaches = [&](const char* key) {
       const std::string version = replaced.At(key);
@@ -180,7 +180,7 @@ class Addition {
                    "; write rows that together reach from its first release to its last one");
   }
 
-  // The rows in place of those that have this prefix, numbered anew.
+  // The rows instead of those that have this prefix, numbered anew.
   void Put(const std::string& prefix, const std::vector<Row>& rows) {
     const auto is_of = [&](const auto& entry) { return entry.first.starts_with(prefix); };
     std::erase_if(table_.entries, is_of);

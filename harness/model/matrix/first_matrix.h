@@ -9,12 +9,12 @@
 
 namespace cudnn_ci {
 
-// What is to be judged, and what it has; a version that was not found is empty.
+// What is to be tested, and what it has; a version that was not found is empty.
 struct FirstMatrixSubject {
   std::string name, spec;       // "system", "loader"
   std::string toolkit_version;  // of its CUDA runtime; NVRTC alone is none
   std::string cudnn_version;
-  // It has a library of CUDA or device code: without a CUDA runtime of its own it may hold one statically.
+  // It has a library of CUDA or device code: without its own CUDA runtime it may hold one statically.
   bool uses_gpu = false;
   bool without_nvrtc = false;  // it brings no NVRTC, and nothing in it asks for one
 };

@@ -1,4 +1,4 @@
-// Which image is judged, as its inspector tells it: its name by digest, and the variables that it sets
+// Which image is tested, as its inspector tells it: its name by digest, and the variables that it sets
 // itself.
 #ifndef CUDNN_CI_MODEL_MATRIX_IMAGE_IDENTITY_H_
 #define CUDNN_CI_MODEL_MATRIX_IMAGE_IDENTITY_H_
@@ -17,10 +17,10 @@ namespace cudnn_ci {
 bool IsImageByDigest(const std::string& text);
 
 // What reports call an image that has no digest, for it was never pushed, from its name and id in that form:
-// "NAME (image id sha256:HEX)". Nobody can pull it by this.
+// "NAME (image id sha256:HEX)". It cannot be pulled by this.
 std::string ImageById(const std::string& name_and_id);
 
-// Who said which image is judged: RunStarted::digest_from. kIdTold: it has no digest, and was told by its id.
+// Who said which image is tested: RunStarted::digest_from. kIdTold: it has no digest, and was told by its id.
 inline constexpr char kDigestOfEngine[] = "engine", kDigestTold[] = "told", kIdTold[] = "id";
 
 // What an engine's inspector says of an image.

@@ -124,7 +124,7 @@ class Row {
   std::string Library();
   std::string Word(const char* key, const Words& words);
   std::string Version(const char* key);
-  void JudgeOrder(const std::string& first, const std::string& last, const std::string& fixed);
+  void CheckOrder(const std::string& first, const std::string& last, const std::string& fixed);
   std::string Hits();
   std::string ReadPredicate(ObjectReader* hits, const Predicate& predicate);
   std::string ReadList(ObjectReader* hits, const Predicate& predicate, const Json& json);
@@ -171,7 +171,7 @@ std::string Row::Version(const char* key) {
   return "";
 }
 
-void Row::JudgeOrder(const std::string& first, const std::string& last, const std::string& fixed) {
+void Row::CheckOrder(const std::string& first, const std::string& last, const std::string& fixed) {
   // Whether `b` is told and comes before `a`, or is the same where that is wrong.
   const auto wrong = [](const std::string& a, const std::string& b, int least) {
     return !a.empty() && !b.empty() && Compare(*ParseVersion(b), *ParseVersion(a)) < least;
@@ -215,7 +215,7 @@ std::string Row::ReadPredicate(ObjectReader* hits, const Predicate& predicate) {
     case Kind::kNumber:
       value = ValueOf(predicate, *json);
       if (value.empty())
-        hits->WrongType(predicate.key, "a number from " + std::to_string(predicate.low) + " on", *json);
+        hits->WrongType(predicate.key, "a number of at least " + std::to_string(predicate.low), *json);
       return value;
     case Kind::kVersion:
       if (IsVersion(*json)) return std::get<std::string>(json->value);
@@ -244,7 +244,7 @@ std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
   entries[CCI_COMPATIBILITY_KNOWN_EFFECT] =
       Word("effect", {"wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"});
   const std::string first = Version("first"), last = Version("last"), fixed = Version("fixed");
-  JudgeOrder(first, last, fixed);
+  CheckOrder(first, last, fixed);
   entries[CCI_COMPATIBILITY_KNOWN_FIRST] = first;
   entries[CCI_COMPATIBILITY_KNOWN_LAST] = last;
   entries[CCI_COMPATIBILITY_KNOWN_FIXED] = fixed;
@@ -252,7 +252,7 @@ std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
   const bool other = !library.empty() && library != "cudnn";
   entries[CCI_COMPATIBILITY_KNOWN_HITS] = (other ? "library=" + library + " " : "") + Hits();
   entries[CCI_COMPATIBILITY_KNOWN_SOURCE] = provenance(&reader_);
-  if (const Json* json = reader_.Get("confidence"))  // judged with the source
+  if (const Json* json = reader_.Get("confidence"))  // checked with the source
     if (const auto* text = std::get_if<std::string>(&json->value))
       entries[CCI_COMPATIBILITY_KNOWN_CONFIDENCE] = *text;
   reader_.Finish();

@@ -66,7 +66,7 @@ struct Matrix {
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
   std::map<std::string, Position> contract_positions;
   // Shell patterns of libraries that the image means to preload into every process, and of driver libraries
-  // of its own that it means to use in the place of the host's: by file name or path.
+  // itself that it means to use instead of the host's: by file name or path.
   std::vector<std::string> allowed_preloads, allowed_driver_libraries;
   std::vector<SubjectInfo> subjects;  // at least one
   // The image's Python environments are subjects too ("subjects": "auto"): who runs the matrix adds them, and
@@ -76,7 +76,7 @@ struct Matrix {
   // no cuDNN, what uses a GPU in the image: who runs the matrix decides.
   bool default_subjects = false;
   // By subject, the promises of the image that are not held against it: it lacks what they are about, nothing
-  // in it asks for that, and nobody chose that subject for the promise. Such cases may be skipped.
+  // in it asks for that, and that subject was not chosen for the promise. Such cases may be skipped.
   // kWithoutNvrtc is among them where image.toolkit promises no NVRTC.
   std::map<std::string, std::set<std::string>> unpromised;
   double default_timeout_s = 60;

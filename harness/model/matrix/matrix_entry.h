@@ -14,7 +14,7 @@ namespace cudnn_ci {
 // What names that stand in case ids are made of, for messages.
 inline constexpr const char* kIdCharacters = "letters, digits, \"_\", \".\" and \"+\"";
 
-// "cover" of an entry or of the matrix, where it is there. Reports what is no such word.
+// "cover" of an entry or of the matrix, if it is given. Reports any other word.
 void ReadCover(ObjectReader* reader, const Json::Object& object, std::optional<Coverage>* cover);
 
 // Adds an entry for each check that the item lists. Knows the subjects and the coverage of `matrix`. Reports

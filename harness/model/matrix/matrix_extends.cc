@@ -83,7 +83,7 @@ class Places {
     const fs::path canonical = fs::weakly_canonical(At(path), error);
     return error ? path : Told(canonical.string());
   }
-  // The same, for a file that is there.
+  // The same, for an existing file.
   std::string Real(const std::string& path) const {
     std::error_code error;
     const fs::path real = fs::canonical(At(path), error);

@@ -12,7 +12,7 @@ namespace cudnn_ci {
 // merge by key, the file's value in the parent's place. Items of "checks" and "waivers" append; one with the
 // "id" of a parent's takes its place, and `{"id": ..., "remove": true}` takes it out. The values of all keys
 // must have their right kinds already. `extends`: whether the file has a parent; `complete`: whether all
-// parents could be read, so that an id nobody has is a problem.
+// parents could be read, so that an unknown id is a problem.
 void MergeFile(Json::Object file, bool extends, bool complete, Json::Object* merged,
                std::vector<Problem>* problems);
 

@@ -13,7 +13,7 @@
 
 namespace cudnn_ci {
 
-// Reads one object. Keys that nobody asked for are unknown: Finish reports them.
+// Reads one object. Keys that were not asked for are unknown: Finish reports them.
 class ObjectReader {
  public:
   // `where` completes "unknown key ... in": "an entry of \"checks\"".
@@ -61,7 +61,7 @@ class ObjectReader {
 
   void WrongType(const std::string& key, const std::string& expected, const Json& found);
   void Report(const Position& position, std::string message);
-  // Reports the keys that nobody asked for; `remedies` says what to write in place of some of them.
+  // Reports the keys that were not asked for; `remedies` says what to write instead of some of them.
   void Finish(const std::map<std::string, std::string>& remedies = {});
 
  private:

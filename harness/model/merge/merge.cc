@@ -84,7 +84,7 @@ Result<MergedPlan> Gather(const std::vector<Part>& parts) {
     for (const CaseRecord& record : part.summary.cases) {
       const CasePlanned& planned = record.plan;
       if (planned.place < 0)
-        return Error{part.name() + ": its cases have no places in the plan; it cannot be merged"};
+        return Error{part.name() + ": its cases have no positions in the plan, so it cannot be merged"};
       Copies& copies = plan[planned.place];
       if (copies.of.empty()) {
         copies.planned = planned;
@@ -93,7 +93,7 @@ Result<MergedPlan> Gather(const std::vector<Part>& parts) {
                      std::to_string(planned.place) + " is " + DisplayId(copies.planned.ref) + " and " +
                      DisplayId(planned.ref)};
       }
-      // Only where nobody asked for it, it is there for others.
+      // Only if no shard asked for it, it is a prerequisite.
       copies.planned.prerequisite = copies.planned.prerequisite && planned.prerequisite;
       copies.of.emplace_back(&part, &record);
     }
@@ -108,7 +108,7 @@ Status CheckSamePlan(const MergedPlan& plan, const PlanEnd& end) {
     if (place < end.whole) whole.push_back(&copies.planned);
   if (static_cast<int64_t>(whole.size()) == end.whole && PlanFingerprint(whole) == end.plan_sha256) return {};
   return Error{"the shards hold " + std::to_string(whole.size()) + " cases of a plan of " +
-               std::to_string(end.whole) + ", and not those that its sha256 stands for"};
+               std::to_string(end.whole) + ", but not the cases that its sha256 stands for"};
 }
 
 // How severe the outcome of a record is: of several records of a case the most severe one counts. One that
@@ -167,7 +167,7 @@ std::vector<Finding> AbsentShards(const std::vector<Part>& parts) {
   return findings;
 }
 
-// Why nobody can rely on the shards being the whole run: one finding for each that is not.
+// Why the shards may not be the whole run: a finding for each that is missing or incomplete.
 std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
   std::vector<Finding> findings = AbsentShards(parts);
   for (const Part& part : parts) {
@@ -264,7 +264,7 @@ Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards) {
   for (const auto& [place, copies] : *plan) merged.Add(0, copies.planned);
   if (planned != parts.end()) {
     PlanEnd end = *planned->summary.plan_end;
-    // Counted by the plan's own word, so that cases nobody has are missed.
+    // Counted by the plan's own word, so that missing cases are noticed.
     end.count = end.whole;
     for (const auto& [place, copies] : *plan) end.count += place >= end.whole ? 1 : 0;
     merged.Add(0, end);

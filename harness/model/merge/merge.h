@@ -12,7 +12,7 @@
 
 namespace cudnn_ci {
 
-// More than anybody has; a number of shards from elsewhere must not decide how much memory is taken.
+// More than any run has; a number of shards from elsewhere must not decide how much memory is taken.
 inline constexpr int kMostShards = 10'000;
 
 // What one journal holds.
@@ -25,14 +25,14 @@ struct RecordedRun {
 
 // The run that these shards, or nodes, are parts of. A case that several of them ran (a prerequisite) has its
 // worst outcome, and the findings of all. A shard that is not there, or did not come to its end, is the
-// finding `part-missing` with its number. Errors, in one line: what is no shard, shards of different numbers,
-// plans, matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard twice, more
-// than kMostShards, events that this version does not know and would lose, and of an image that nobody named
-// shards that began more than a day apart.
+// finding `part-missing` with its number. Errors, in one line: a run that is no shard, shards of different
+// numbers, plans, matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard
+// twice, more than kMostShards, events that this version does not know and would lose, and of an image that
+// was not named shards that began more than a day apart.
 Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards);
 
 // The runs of one image on the types of GPU named ("t4", "a100-40gb": each word stands in the model's name),
-// as one. Shards of one type are put together first. A case is named by the type in place of its device:
+// as one. Shards of one type are put together first. A case is named by the type instead of its device:
 // "t4", "t4.gpu1". A type without a run is the finding `part-missing`. Errors: what MergeShards refuses
 // (plans may differ, as the numbers of GPUs may), a partial run, a model that no type or several name, two
 // runs on one type.

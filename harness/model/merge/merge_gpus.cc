@@ -41,7 +41,7 @@ const RunStarted* StartOf(const RecordedRun& recorded) {
 Result<std::string> TypeOf(const RecordedRun& recorded, const std::vector<std::string>& types) {
   const RunStarted* run = StartOf(recorded);
   if (!run) return Error{recorded.name + ": does not name its run; nothing was planned"};
-  if (run->merged_by == "gpus") return Error{recorded.name + ": is merged from types of GPU already"};
+  if (run->merged_by == "gpus") return Error{recorded.name + ": is already a merge of several GPU types"};
   std::set<std::string> found;
   for (const DeviceInfo& device : run->devices) {
     size_t meant = 0;
@@ -52,8 +52,8 @@ Result<std::string> TypeOf(const RecordedRun& recorded, const std::vector<std::s
   }
   // One model by two names, or a run that used two models.
   if (found.size() > 1)
-    return Error{recorded.name + ": ran on what --require means by " +
-                 Join({found.begin(), found.end()}, " and by ") + "; a run is of one type"};
+    return Error{recorded.name + ": ran on GPUs that match both " +
+                 Join({found.begin(), found.end()}, " and ") + " of --require; a run has one type"};
   return found.empty() ? std::string() : *found.begin();
 }
 

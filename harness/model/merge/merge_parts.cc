@@ -20,7 +20,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr int64_t kMostApart = 86'400;  // seconds, between parts of an image that nobody named
+constexpr int64_t kMostApart = 86'400;  // seconds, between parts of an unnamed image
 
 // What RunLevelFindings says of a run: of the merged one it may be something else.
 constexpr std::array<const char*, 3> kRunLevelFindings = {"nothing-selected", "no-engine", "waiver-expired"};
@@ -43,7 +43,7 @@ std::string DifferentImageFact(const Part& a, const Part& b) {
     for (const char* key : {kCudnnVersionFact, kCudnnPathFact, kToolkitVersionFact}) {
       const std::string one = FactOf(a.run(), subject.name, key), other = FactOf(b.run(), subject.name, key);
       if (one.empty() || other.empty() || one == other) continue;
-      return "judged different images: " + std::string(key) + " of the subject " + subject.name + " is " +
+      return "tested different images: " + std::string(key) + " of the subject " + subject.name + " is " +
              one + " in the first and " + other + " in the second";
     }
   }
@@ -144,7 +144,7 @@ Status CheckSameImage(const Part& a, const Part& b) {
     return Error{both + "were made by different versions of cudnn-ci: " + x.version + " and " + y.version};
   if (x.matrix_sha256 != y.matrix_sha256)
     return Error{both + "are of different matrices: " + MatrixText(x) + " and " + MatrixText(y)};
-  if (x.image != y.image) return Error{both + "judged different images: " + x.image + " and " + y.image};
+  if (x.image != y.image) return Error{both + "tested different images: " + x.image + " and " + y.image};
   const bool planned = a.planned() && b.planned();
   if (planned && PluginFiles(x) != PluginFiles(y)) return Error{both + "were made with different plugins"};
   if (x.compatibility.sha256 != y.compatibility.sha256)
@@ -189,7 +189,7 @@ Status CheckSameRun(const Part& a, const Part& b) {
   for (size_t i = 0; i < of_a.size() && i < of_b.size(); ++i)
     if (of_a[i].model != of_b[i].model)
       return Error{both + "ran on different GPUs: " + of_a[i].model + " and " + of_b[i].model +
-                   "; shards are parts of one judgement, on one model (--require is for several)"};
+                   "; all shards must run on one model (--require merges runs on several)"};
   return {};
 }
 

@@ -27,7 +27,7 @@ const Part& FirstPlanned(const std::vector<Part>& parts);
 // Folds each; an error for a record that does not tell which run it is of.
 Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded);
 
-// An error unless the two can be parts of one judgement of one image.
+// An error unless the two can be parts of one run on one image.
 Status CheckSameImage(const Part& a, const Part& b);
 
 // An error if runs of an unnamed image are not taken for one image's: one that began more than a day before
@@ -59,7 +59,8 @@ class Merged {
   // The events of the workers of a part, and how much is added to their numbers from now on.
   void AddWorkers(const Part& part);
   // Findings about the run as a whole, lost devices, cancellations. `type`: of its GPU, which they then name;
-  // empty: of a shard, of which what is found at the end is left out, for it is looked for in the merged run.
+  // empty: of a shard, whose findings at its end are left out, because they are made again for the merged
+  // run.
   void AddAboutRun(const Part& part, const std::string& type);
   // What is seen only at the end; then RunFinished, if every part came to its end.
   void Finish(const std::vector<Part>& parts, bool all_there);

@@ -109,7 +109,7 @@ class Rules {
     if (!IsName(param.name, '_')) Report(plugin, what + ", which is not [a-z][a-z0-9_]*");
     if (!names->insert(param.name).second) Report(plugin, what + " twice");
     if (param.name == "subject" || param.name == "name") {
-      Report(plugin, what + ", a word that case ids use otherwise; rename it");
+      Report(plugin, what + ", which has another meaning in case ids; rename it");
     }
     if (param.min_i64 > param.max_i64) Report(plugin, what + " with a minimum above its maximum");
     std::set<std::string> fields;

@@ -45,7 +45,7 @@ struct CheckInfo {
   bool concurrent = false;      // its cases may run in several shared processes of one GPU at a time
   // Of a plugin that is not the tool's own: it shares no process with another plugin.
   bool third_party = false;
-  bool validates = false;  // its plugin judges the parameters of a case while the plan is made
+  bool validates = false;  // its plugin validates the parameters of a case while the plan is made
   double timeout_s = 0;    // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names

@@ -179,7 +179,7 @@ Catalog Without(const std::vector<BrokenPlugin>& failed, Catalog catalog) {
 }
 
 // Without a device the driver's checks say why, and block what rests on them. A check that uses a device and
-// rests on none of them would fail with words of its own, and the image would be blamed.
+// rests on none of them would fail with its own words, and the image would be blamed.
 void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
   std::vector<bool> rests_on_driver(cases->size(), false);
   for (size_t i = 0; i < cases->size(); ++i) {
@@ -205,7 +205,7 @@ std::string FingerprintAndNumber(std::vector<Case>* cases) {
 }
 
 // A plugin whose facts crashed, hung or got no process: how many GPUs there are, or what the image holds, is
-// not known, and nobody may take the rest for the whole. Blame follows the plugin's lowest layer.
+// not known, and the rest must not be taken for the whole. Blame follows the plugin's lowest layer.
 std::vector<Case> FactsCases(const PlanInput& input) {
   std::vector<Case> cases;
   for (const FactsProblem& problem : input.options.facts_problems) {

@@ -23,14 +23,14 @@ struct Case {
   bool shareable = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
   bool pooled = false;
-  // Of a plugin that is not the tool's own. It judges itself alone: no case of another plugin runs in a
-  // process in which it has been.
+  // Of a plugin that does not come with cudnn-ci. No case of another plugin runs in a process in which it
+  // has been.
   bool third_party = false;
   // On the run's first device, pooled by its check, not shareable, and without a subject: it opens no library
   // of the image, so that it may come first in the warm worker of the cases that need it.
   bool leading = false;
   // The process that runs it may have initialised the driver before its turn comes: pooled by its check, on
-  // the first device, and not of those that judge the driver itself.
+  // the first device, and not of those that test the driver itself.
   bool prepared = false;
   // A failure may be the GPU's: it is repeated on another one (CCI_CHECK_SECOND_OPINION).
   bool second_opinion = false;
@@ -50,7 +50,7 @@ struct Case {
 
 struct Plan {
   std::vector<Case> cases;  // prerequisites before what needs them
-  Notices not_gated;        // what the contract does not promise or no case judges
+  Notices not_gated;        // what the contract does not promise or no case tests
   Notices warnings;
   Notices partial;  // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole
   std::string sha256;  // PlanFingerprint of the whole plan, before it was dealt to shards
@@ -66,7 +66,8 @@ struct Validation {
   std::vector<std::vector<InvalidParam>> invalid;  // by place in what was asked; shorter: the rest is good
   std::vector<BrokenPlugin> failed;                // plugins whose hook crashed, hung or broke the contract
 };
-// Lets the plugins judge the parameters of these cases; checks of one plugin may stand anywhere among them.
+// Lets the plugins validate the parameters of these cases; checks of one plugin may stand anywhere among
+// them.
 using Validate = std::function<Validation(const std::vector<const CasePlanned*>& cases)>;
 
 struct PlanOptions {
@@ -84,7 +85,7 @@ struct PlanOptions {
   // Each becomes a red case of every selection and shard: what was planned rests on facts that are not there.
   std::vector<FactsProblem> facts_problems;
   // Asked for every distinct combination of parameters, selected or not, of checks that validate. Empty:
-  // nobody is asked.
+  // no plugin is asked.
   Validate validate;
 };
 

@@ -96,7 +96,7 @@ std::vector<SkipKind> Expander::AllowedSkips(std::vector<SkipKind> allowed, cons
                                              const std::string& subject) const {
   const auto lacks = input_.matrix.unpromised.find(subject);
   if (check == nullptr || lacks == input_.matrix.unpromised.end()) return allowed;
-  // A promise that is held against the subject all the same stays red for who judges it.
+  // A promise that is held against the subject all the same stays red for who tests it.
   const bool still_judges = std::any_of(check->judges.begin(), check->judges.end(), [&](const auto& key) {
     return input_.matrix.contract.count(key) > 0 && lacks->second.count(key) == 0;
   });

@@ -26,7 +26,7 @@ class Linker {
 
   void Run() {
     Collect();
-    // Groups grow while we walk: what is pulled in has prerequisites of its own.
+    // Groups grow while we walk: what is pulled in has its own prerequisites.
     for (size_t i = 0; i < groups_.size() && problems_.empty(); ++i) PullIn(i);
     for (const Group& group : groups_) {
       if (problems_.empty()) Link(group);

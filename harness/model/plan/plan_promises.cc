@@ -1,4 +1,4 @@
-// Which promises of the contract the plan judges. A promise that nobody judges would be green whatever the
+// Which promises of the contract the plan tests. A promise that no case tests would be green whatever the
 // image holds.
 #include <algorithm>
 #include <string_view>
@@ -17,8 +17,8 @@ bool Declares(const CheckInfo* check, const std::string& key) {
 
 // A case that counts: red if the promise is not kept. One without a subject has looked at what all of them
 // have in common. A check that is left out because it disturbs others is required no more; one that may be
-// skipped need not judge. What the plan predetermines otherwise is red.
-bool Judges(const PlanInput& input, const Case& c, const std::string& key, const std::string& subject) {
+// skipped need not test. What the plan predetermines otherwise is red.
+bool Proves(const PlanInput& input, const Case& c, const std::string& key, const std::string& subject) {
   if (!c.planned.required || !c.planned.allow_skip.empty()) return false;
   if (!c.planned.subject.empty() && c.planned.subject != subject) return false;
   return Declares(input.Check(c.planned.check), key);
@@ -31,14 +31,14 @@ bool IsHeldAgainst(const Matrix& matrix, const std::string& subject, const std::
   return lacks == matrix.unpromised.end() || lacks->second.count(key) == 0;
 }
 
-// The subjects of the matrix for which no case judges the promise. What the runner promises has no subject.
-std::vector<std::string> Unjudged(const PlanInput& input, const std::vector<Case>& cases,
+// The subjects of the matrix for which no case tests the promise. What the runner promises has no subject.
+std::vector<std::string> Untested(const PlanInput& input, const std::vector<Case>& cases,
                                   const std::string& key) {
   std::vector<std::string> unjudged;
   for (const SubjectInfo& subject : input.matrix.subjects) {
     const auto judges = [&](const Case& c) {
-      return IsAboutTheImage(key) ? Judges(input, c, key, subject.name)
-                                  : Judges(input, c, key, c.planned.subject);
+      return IsAboutTheImage(key) ? Proves(input, c, key, subject.name)
+                                  : Proves(input, c, key, c.planned.subject);
     };
     if (std::none_of(cases.begin(), cases.end(), judges)) unjudged.push_back(subject.name);
   }
@@ -71,7 +71,7 @@ void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::
   // The file that could not be loaded may hold the check; its own case is red.
   if (!input.catalog.broken.empty()) return;
   for (const auto& [key, position] : input.matrix.contract_positions) {
-    std::vector<std::string> unjudged = Unjudged(input, cases, key);
+    std::vector<std::string> unjudged = Untested(input, cases, key);
     std::erase_if(unjudged, [&, &promise = key](const std::string& subject) {
       return !IsHeldAgainst(input.matrix, subject, promise);
     });
@@ -91,7 +91,7 @@ Notices NotGated(const PlanInput& input, const std::vector<Case>& selected) {
     notices.push_back({NoticeCode::kVersionNotPromised, {{"key", key}, {"what", what}}});
   }
   for (const auto& [key, range] : input.matrix.contract) {
-    std::vector<std::string> unjudged = Unjudged(input, selected, key);
+    std::vector<std::string> unjudged = Untested(input, selected, key);
     if (unjudged.empty()) continue;
     if (unjudged.size() == input.matrix.subjects.size()) unjudged.clear();  // for none of them
     notices.push_back(

@@ -100,8 +100,8 @@ std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
   if (!options.static_stage && options.cases.empty() && options.filter.empty()) return cases;
   std::vector<bool> keep(cases.size(), true);
   if (options.static_stage) {
-    // Without the GPU nothing is known about what needs it: a case that is judged without one is judged by
-    // itself.
+    // Without the GPU nothing is known about what needs it: a case that is tested without one is tested
+    // against itself.
     for (size_t i = 0; i < cases.size(); ++i) {
       keep[i] = cases[i].devices == Devices::kNone;
       std::erase_if(cases[i].prerequisites, [&](size_t p) { return cases[p].devices != Devices::kNone; });

@@ -112,7 +112,7 @@ class Expander {
                        const std::vector<Axis>& axes, const std::vector<Combination>& combinations);
   void AddCase(Case c, const Entry* entry);
   Case Prototype(const CheckInfo* check, const std::string& name) const;
-  // Settles the case as skipped when its check disturbs others and nobody asked for that.
+  // Settles the case as skipped when its check disturbs others and that was not asked for.
   void LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const;
   std::vector<std::string> SubjectsOf(const Entry& entry, const CheckInfo* check);
   // With what the matrix does not hold against the subject (Matrix::unpromised).
@@ -149,9 +149,9 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
 std::vector<BrokenPlugin> ValidateCases(const PlanInput& input, const std::vector<Case>& cases,
                                         std::vector<Problem>* problems);
 
-// Reports promises of the contract that no required case of the whole plan judges.
+// Reports promises of the contract that no required case of the whole plan tests.
 void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems);
-// What the contract does not promise, and what it promises and no case of the selection judges.
+// What the contract does not promise, and what it promises and no case of the selection tests.
 Notices NotGated(const PlanInput& input, const std::vector<Case>& selected);
 
 // What stage and filters leave, with the prerequisites of what was selected.

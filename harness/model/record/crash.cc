@@ -48,7 +48,7 @@ bool IsRuntime(const std::string& module) {
 bool IsDriver(std::string_view path) {
   return BeginsLikeOne(NameOf(path), kDriver) && path.find("/compat/") == std::string_view::npos;
 }
-// Code of which no path says where it is from.
+// Code whose origin no path tells.
 bool IsNobodys(std::string_view module) { return module.starts_with("/memfd:") || module == kUnkeptModule; }
 // [vdso] is none.
 bool IsFile(std::string_view module) { return module.starts_with("/") && !IsNobodys(module); }

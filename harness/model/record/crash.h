@@ -46,11 +46,11 @@ struct Crash {
 // C and C++ runtime nor without a file: who calls strlen(nullptr) or abort() is at fault, not libc. A file
 // that was unlinked since counts as the one it was. A bus error on a page of a file is the fault of that
 // file, which is shorter than its headers say. Whatever is neither ours, the runtime's nor the driver's is
-// the image's: no name can take a library out of that but one of the runtime's or the driver's. Nobody knows
-// whose fault it was
+// the image's: no name can take a library out of that but one of the runtime's or the driver's. It is
+// unknown whose fault it was
 // - in the loader below a plugin: the file that was being loaded may have been bad, or the argument;
-// - where the allocator itself gives up: anybody may have written over the heap before;
-// - in code of a memfd, which anybody may have written;
+// - where the allocator itself gives up: any code may have written over the heap before;
+// - in code of a memfd, which any code may have written;
 // - of a bus error on a device or in /dev/shm, and of one by bad memory (the codes are of sigaction(2)).
 CrashSite SiteOf(const Crash& crash, const std::vector<std::string>& own);
 

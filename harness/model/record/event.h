@@ -31,7 +31,7 @@ struct DeviceInfo {
   bool operator==(const DeviceInfo&) const = default;
 };
 
-// A plugin file as it was described: what the run judged with.
+// A plugin file as it was described: what the run tested with.
 struct PluginIdentity {
   std::string name, version, path;
   std::string sha256;  // of the file, lower-case hex; empty: it could not be read
@@ -90,9 +90,9 @@ struct RunStarted {
   std::string version;  // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
-  std::string image;  // by digest ("app@sha256:..."), else by id; "unidentified" when nobody said
+  std::string image;  // by digest ("app@sha256:..."), else by id; "unidentified" if not given
   // Who said so: "engine" (what its inspector prints holds this digest), "told" (the caller alone); empty:
-  // nobody.
+  // no one.
   std::string digest_from;
   std::string command_line;  // as typed, for the reproduction
   // The same run in a new container of the image, for a shell: `docker run ...`. Empty: the image is
@@ -107,7 +107,7 @@ struct RunStarted {
   // Who set the variables that facts tell of, by name: "image", "runner", "runner, over the image's". Empty:
   // the image's configuration is not known.
   std::map<std::string, std::string> environment;
-  Notices not_gated;                    // what the contract does not promise or no case judges
+  Notices not_gated;                    // what the contract does not promise or no case tests
   Notices warnings;                     // of discovery and planning
   std::vector<PluginIdentity> plugins;  // sorted by name
   Notices partial;                      // why this run is not a whole verdict; empty: it is

@@ -43,7 +43,7 @@ struct GpuFacts {
 
 struct HostFacts {
   std::vector<GpuFacts> gpus;  // the visible ones, in PCI order
-  bool gpus_known = false;     // somebody counted them
+  bool gpus_known = false;     // they were counted
   std::string gpu_error;       // why none can be used
   std::string driver_version, driver_cuda;
   std::string toolkit_version, cudnn_version, cudnn_cudart;
@@ -68,7 +68,7 @@ GpuFacts FactsOfGpu(const Facts& facts, const std::string& device);
 struct MachineShare {
   int64_t processors = 1, device_bytes = 0, host_bytes = 0;
 };
-// What a process is told of its share (CCI_FACT_SHARE_*), in place of what plugins may have reported under
+// What a process is told of its share (CCI_FACT_SHARE_*), instead of what plugins may have reported under
 // these keys; and the facts for a process that shares nothing.
 FactMap WithShare(FactMap facts, const MachineShare& share);
 FactMap WithoutShare(FactMap facts);

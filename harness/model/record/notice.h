@@ -20,7 +20,7 @@ struct Notice {
 };
 using Notices = std::vector<Notice>;
 
-// "plugin-writable": the same for kinds of notices that nobody has to tell apart.
+// "plugin-writable": the same for kinds of notices that need not be told apart.
 const char* Name(NoticeCode code);
 // The one of that name whose sentence these arguments fill; "other" where there is none.
 Notice MakeNotice(const std::string& name, Params args);
@@ -35,7 +35,7 @@ std::string PartialText(const Notices& partial);
 // Of a record that holds a sentence for each notice: those of a later version, which this one cannot say,
 // take theirs. False where there is not one sentence for each.
 bool TakeSentences(const std::vector<std::string>& sentences, Notices* notices);
-// The same of a partial run, of which the record holds PartialText alone: where this version cannot say one
+// The same of a partial run, whose record holds PartialText alone: where this version cannot say one
 // of the notices, the text becomes the one notice. False where a text has no notice, or such a notice no
 // text.
 bool TakePartialText(const std::string& text, Notices* partial);

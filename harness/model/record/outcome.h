@@ -25,10 +25,10 @@ enum class ErrorKind {
   kPluginLoad,
   kDeviceLost,
   kAbandoned,
-  kKilledFromOutside,  // by a signal that somebody else sent
+  kKilledFromOutside,  // by a signal that cudnn-ci did not send
   kCancelled
 };
-// Whose code a crash was in: nobody knows; a plugin's or the worker's own; the image's; the host's driver's.
+// Whose code a crash was in: unknown; a plugin's or the worker's own; the image's; the host's driver's.
 enum class CrashSite { kUnknown, kHarness, kImage, kDriver };
 const char* Name(CrashSite site);  // "unknown", "harness", "image", "driver"
 bool Parse(const std::string& name, CrashSite* out);

@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// The facts with CCI_FACT_RUN_SUBJECTS, in place of what plugins may have reported under that key.
+// The facts with CCI_FACT_RUN_SUBJECTS, instead of what plugins may have reported under that key.
 FactMap WithRunSubjects(FactMap facts, const std::vector<SubjectInfo>& subjects);
 
 }  // namespace cudnn_ci

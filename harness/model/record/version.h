@@ -17,8 +17,8 @@ struct Version {
 std::optional<Version> ParseVersion(const std::string& text);
 int Compare(const Version& a, const Version& b);  // <0, 0, >0
 
-// Terms separated by blanks, all of which must hold: >=V >V <=V <V ==V =V !=V V. "absent" is no range. A bare
-// version is the series that it begins: 12 is >=12 <13, 8.9 is >=8.9 <8.10, 9.12.1 is >=9.12.1 <9.12.2.
+// Terms separated by blanks, all of which must hold: >=V >V <=V <V ==V =V !=V V. "absent" is not a range. A
+// bare version is the series that it begins: 12 is >=12 <13, 8.9 is >=8.9 <8.10, 9.12.1 is >=9.12.1 <9.12.2.
 struct VersionRange {
   struct Term {
     std::string op;  // one of ">=", ">", "<=", "<", "=", "!="

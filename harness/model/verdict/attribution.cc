@@ -14,7 +14,7 @@ bool HasFlag(const CaseRecord& record, Flag flag) {
   return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
 }
 
-// Whether the harness came to this between two attempts. What a check says of its own GPU is one of its
+// Whether the harness came to this between two attempts. What a check says of its GPU is one of its
 // errors.
 bool HarnessSaid(const CaseRecord& record, const std::string& slug) {
   const auto told = [&](const Finding& finding) {
@@ -52,7 +52,7 @@ bool IsUncleanPass(const CaseRecord& record) {
 }
 
 // Where how a case ended overrules what was said on the way: a lost device explains every failure on it, and
-// results that contradict each other accuse nobody.
+// results that contradict each other blame no one.
 std::string DecisiveSlug(const CaseRecord& record) {
   if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
     if (errored->kind == ErrorKind::kDeviceLost || errored->kind == ErrorKind::kAbandoned)

@@ -24,7 +24,7 @@ bool IsDecisiveSlug(const std::string& slug);
 // which there is nothing of the image. A crash is the fault of whoever owns the code it was in
 // (model/record/crash.h); in the host's driver it is the runner's in the driver's layer, and undetermined
 // above: arguments of the image's may have led there, and the device still computes, or it would be lost.
-// Where nobody knows whose code it was, it is undetermined above the driver's layer.
+// If the owner of the code is unknown, it is undetermined above the driver's layer.
 Blame BlameOf(const Errored& errored, Layer layer);
 
 // The finding an outcome stands for by itself, with blame as above.

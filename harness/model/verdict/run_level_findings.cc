@@ -1,4 +1,4 @@
-// Findings that only the whole run shows: entries of which nothing passed, expired waivers, an empty plan.
+// Findings that only the whole run shows: entries without a pass, expired waivers, an empty plan.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -121,7 +121,7 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
     }
   }
   for (size_t i = 0; i < expired.size(); ++i) {
-    // Red even where nothing fails any more: what nobody looks after does not stay in the contract.
+    // Red even where nothing fails any more: what is not maintained does not stay in the contract.
     const std::string now =
         first[i] ? DisplayId(first[i]->plan.ref) + " still fails" : "nothing that it covers fails";
     out->push_back(HarnessFinding(

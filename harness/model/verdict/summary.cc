@@ -1,4 +1,4 @@
-// The fold: events in, one summary out. It counts nothing twice, judges nothing (verdict.cc does) and
+// The fold: events in, one summary out. It counts nothing twice, decides nothing (verdict.cc does) and
 // believes the plan alone about which cases exist.
 #include "model/verdict/summary.h"
 
@@ -31,7 +31,7 @@ void MakeRoomInIndex(Summary* s) {
     s->index[SlotOf(s->index, s->cases, s->cases[i].plan.ref)] = static_cast<uint32_t>(i + 1);
 }
 
-// A pass at once, of which there is nothing to tell but how long it took.
+// A pass in the first attempt: only its duration is recorded.
 bool IsPlainPass(const CaseRecord& record) {
   if (record.attempts.size() != 1 || !std::holds_alternative<Passed>(record.outcome)) return false;
   const AttemptRecord& a = record.attempts[0];

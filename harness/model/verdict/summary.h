@@ -1,5 +1,5 @@
 // The summary: a fold over events, computed once. The one record of a run: runner, reporters and verdict read
-// it, nobody keeps a copy of what it holds.
+// it and keeps a copy of what it holds.
 #ifndef CUDNN_CI_MODEL_VERDICT_SUMMARY_H_
 #define CUDNN_CI_MODEL_VERDICT_SUMMARY_H_
 
@@ -68,8 +68,8 @@ struct Summary {
   std::vector<uint32_t> index;
 };
 
-// Events in, summary out. One thread. An event about a case that nobody planned changes no case; a finding of
-// such a case counts as one about the run, so that no error is ever lost.
+// Events in, summary out. One thread. An event about a case that was not planned changes no case; a finding
+// of such a case counts as one about the run, so that no error is ever lost.
 class Fold {
  public:
   void Apply(const Event& event) {

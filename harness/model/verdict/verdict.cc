@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kVerdicts[] = {"passed", "failed", "not_gated", "inconclusive", "interrupted"};
 constexpr const char* kRetries[] = {"not-needed", "useless", "elsewhere", "once-elsewhere", "again"};
 
-// What cudnn-ci or a plugin is at fault for and what is no bug to be reported: what has to be done first.
+// Faults of cudnn-ci or a plugin that are not bugs to report: what has to be done first.
 constexpr std::pair<const char*, const char*> kRepairs[] = {
     {"report-not-written", "a report could not be written; first make room for it, or choose another folder"},
     {"plugin-load", "a plugin cannot be loaded; first repair or remove its file"},
@@ -73,7 +73,7 @@ Finding BlockedByWaived(const CaseRecord& blocker, const std::string& name, cons
   return finding;
 }
 
-// Errors of one red case. A case of which only some errors are waived is red by the others.
+// Errors of one red case. If only some are waived, the others make it red.
 std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& record,
                                      const std::string& today) {
   if (std::holds_alternative<Blocked>(record.outcome)) {

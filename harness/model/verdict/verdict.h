@@ -55,7 +55,7 @@ Verdict Judge(const Summary& summary);
 // blocked case is red if what blocks it is optional or waived (else its blocker is).
 bool IsRed(const Summary& summary, const CaseRecord& record);
 
-// Findings the fold can see only at the end: entries of which nothing passed (`no-engine`), expired waivers,
+// Findings the fold can see only at the end: entries without a pass (`no-engine`), expired waivers,
 // an empty plan. The runner reports them before RunFinished.
 std::vector<Finding> RunLevelFindings(const Summary& summary);
 

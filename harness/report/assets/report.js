@@ -31,7 +31,7 @@
     draw();
     return place;
   };
-  // What is wider than the screen scrolls in a box of its own, which the keyboard reaches.
+  // What is wider than the screen scrolls in its own box, which the keyboard reaches.
   const scroller = (label) => h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label});
 
   // ---- a button beside each command ----
@@ -49,7 +49,7 @@
     if (before) before.focus({preventScroll: true});
     return done;
   }
-  // A page from a file has no clipboard of its own in every browser.
+  // Not every browser gives a page from a file its clipboard.
   async function copy(text) {
     if (navigator.clipboard && isSecureContext) {
       try {

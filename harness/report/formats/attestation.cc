@@ -73,7 +73,7 @@ void PutVerdict(JsonText* out, const Verdict& verdict) {
   out->Key("detail").String(verdict.root_cause->finding.detail).EndObject();
 }
 
-void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
+void PutTested(JsonText* out, const Summary& summary, const RunStarted& run) {
   out->Key("matrix").BeginCompactObject().Key("name").String(run.matrix_name);
   out->Key("sha256").String(run.matrix_sha256).EndObject();
   out->Key("gpu").BeginArray();
@@ -99,9 +99,9 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
 void PutExtension(JsonText* out, const Summary& summary, const Verdict& verdict, const RunStarted& run) {
   out->Key(kGateExtension).BeginObject();
   PutVerdict(out, verdict);
-  // A record of an earlier version does not tell, and then nobody has asked the engine.
+  // A record of an earlier version does not tell, and then the engine was not asked.
   out->Key("digest_from").String(run.digest_from.empty() ? kDigestTold : run.digest_from);
-  PutJudged(out, summary, run);
+  PutTested(out, summary, run);
   PutTotals(out, "cases", Count(summary));
   std::vector<std::string> not_gated = SentencesOf(run.not_gated);
   if (not_gated.size() > kMostSentences) not_gated.resize(kMostSentences);
@@ -113,7 +113,7 @@ void PutExtension(JsonText* out, const Summary& summary, const Verdict& verdict,
 
 }  // namespace
 
-std::string WhyNoStatement(const Summary& summary, const Verdict& verdict) {
+std::string NoStatementReason(const Summary& summary, const Verdict& verdict) {
   if (!summary.run || !verdict.complete || verdict.kind == VerdictKind::kInterrupted)
     return "the run did not finish";
   const RunStarted& run = *summary.run;
@@ -146,7 +146,7 @@ std::string RenderStatement(const Summary& summary, const Verdict& verdict) {
 
 Status AttestationReporter::Finish(const Summary& summary) {
   const Verdict verdict = Judge(summary);
-  if (WhyNoStatement(summary, verdict).empty())
+  if (NoStatementReason(summary, verdict).empty())
     return WriteFileAtomically(path_, RenderStatement(summary, verdict), true, IsOwnReport);
   // What was stated a moment ago, before another report failed, is not true any more.
   if (IsOwnReport(path_) && unlink(path_.c_str()) != 0)

@@ -1,5 +1,5 @@
 // What is to be signed about an image: an in-toto statement with the verdict, over the image's digest. For
-// machines that let only judged images into a registry or a cluster.
+// machines that let only tested images into a registry or a cluster.
 // https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 // https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md
 #ifndef CUDNN_CI_REPORT_FORMATS_ATTESTATION_H_
@@ -24,10 +24,10 @@ inline constexpr char kAttestationFormat[] = "attestation";
 // Why nothing can be stated about the image, as the rest of a sentence; empty: a statement is made. A
 // statement is made of a whole run over a known digest that passed, or that failed by the image's fault: what
 // a broken runner says is nothing about the image.
-std::string WhyNoStatement(const Summary& summary, const Verdict& verdict);
+std::string NoStatementReason(const Summary& summary, const Verdict& verdict);
 
 // The statement, JSON with a line feed at its end, at most some 100 KiB: of the cases that failed or passed
-// with a warning the first ones are named. Only where WhyNoStatement is empty.
+// with a warning the first ones are named. Only where NoStatementReason is empty.
 std::string RenderStatement(const Summary& summary, const Verdict& verdict);
 
 class AttestationReporter : public Reporter {

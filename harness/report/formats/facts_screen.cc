@@ -120,7 +120,7 @@ void AddToolkits(const std::vector<FoundToolkit>& toolkits, Section* section) {
     section->Row(
         Shown(toolkit.version) + " in " + Shown(toolkit.folder) +
         (toolkit.origin.empty() || toolkit.origin == "toolkit" ? "" : " (" + Shown(toolkit.origin) + ")") +
-        ": " + (toolkit.taken_by.empty() ? "no subject takes it" : "taken by " + Names(toolkit.taken_by)));
+        ": " + (toolkit.taken_by.empty() ? "no subject uses it" : "used by " + Names(toolkit.taken_by)));
 }
 
 void AddCudnn(const Inventory& inventory, Section* section) {
@@ -227,7 +227,7 @@ std::string FactsScreen(const Inventory& inventory, const FactsScreenOptions& op
   section(
       "variables",
       [&](Section* rows) {
-        if (inventory.variables.empty()) rows->Row("none that matters is set");
+        if (inventory.variables.empty()) rows->Row("no relevant variable is set");
         for (const auto& [name, value] : inventory.variables) rows->Row(Shown(name) + "=" + Shown(value));
       },
       kMostVariables);

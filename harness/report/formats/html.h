@@ -43,7 +43,7 @@ class HtmlReporter : public Reporter {
  private:
   std::string path_;
   RunSummaryOptions screen_;
-  std::vector<WorkerSpan> spans_;  // at most kMaxSpans: beyond that nobody sees one
+  std::vector<WorkerSpan> spans_;  // at most kMaxSpans: more could not be seen
   std::map<CaseRef, int64_t> since_;
 };
 

@@ -263,7 +263,7 @@ std::string ChainHtml(const Summary& summary, const Verdict& verdict) {
   if (!folded.empty()) {
     const size_t count = chain.lanes.size() - kMostOpen;
     html += "<details><summary>and " + std::to_string(count) + " more subjects" +
-            (chain.lanes[kMostOpen].broken() ? "" : ", of which none is broken") + "</summary>" + folded +
+            (chain.lanes[kMostOpen].broken() ? "" : ", none of them broken") + "</summary>" + folded +
             (chain.lanes.size() > kMostLanes
                  ? "<p class=\"soft\">" + std::to_string(chain.lanes.size() - kMostLanes) +
                        " are not drawn; the table of cases has them</p>"

@@ -188,7 +188,7 @@ std::string HtmlTop(const Summary& summary, const Verdict& verdict, const RunSum
                      CountsHtml(summary) + ChainHtml(summary, verdict);
   if (verdict.root_cause) html += RootCauseHtml(summary, verdict);
   html += WarningsHtml(summary);
-  html += "</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
+  html += "</section>\n<h2>Tested</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
           "<details><summary>The summary as text</summary><pre>";
   RunSummaryOptions plain = screen;
   plain.color = false;

@@ -1,5 +1,5 @@
 // What a reader of report.html sees without scripts: verdict, when and where, a bar of counts, the stack as a
-// chain, the root cause with its commands, what was judged, and what each finding of the run means.
+// chain, the root cause with its commands, what was tested, and what each finding of the run means.
 #ifndef CUDNN_CI_REPORT_FORMATS_HTML_TOP_H_
 #define CUDNN_CI_REPORT_FORMATS_HTML_TOP_H_
 
@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// The outcome as the page shows it: "waived", "failed" for a pass with an error of its own, else its name.
+// The outcome as the page shows it: "waived", "failed" for a pass with an error, else its name.
 std::string ShownOutcome(const CaseRecord& record);
 
 // From the verdict to the summary.

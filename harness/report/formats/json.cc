@@ -100,7 +100,7 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
   PutTextOrNull(out, "report_failure", summary.report_failure);
 }
 
-void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
+void PutTested(JsonText* out, const Summary& summary, const RunStarted& run) {
   out->Key("judged").BeginObject();
   PutText(out, "image", run.image);
   PutTextOrNull(out, "digest_from", run.digest_from);
@@ -143,7 +143,7 @@ void PutMerged(JsonText* out, const RunStarted& run) {
 
 void PutRun(JsonText* out, const Summary& summary) {
   const RunStarted run = summary.run.value_or(RunStarted{});
-  PutJudged(out, summary, run);
+  PutTested(out, summary, run);
   out->Key("not_gated").Strings(SentencesOf(run.not_gated));
   PutNotices(out, "not_gated", run.not_gated);
   out->Key("run").BeginObject();

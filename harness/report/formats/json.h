@@ -1,5 +1,5 @@
-// report.json ("schema": "cudnn-ci/report/1"): verdict, what was judged, every case. For machines: keys are
-// ordered, additions come at no one's cost, `exit_code` is the verdict's own (before --report-only).
+// report.json ("schema": "cudnn-ci/report/1"): verdict, what was tested, every case. For machines: keys are
+// ordered, additions break no reader, `exit_code` is the verdict's own (before --report-only).
 #ifndef CUDNN_CI_REPORT_FORMATS_JSON_H_
 #define CUDNN_CI_REPORT_FORMATS_JSON_H_
 

@@ -51,7 +51,7 @@ Status JunitReporter::WriteIfDue(int64_t now_ms, const Summary& summary) {
   const int64_t start = MonotonicNs();
   Status status = Write(summary, false);
   const int64_t cost_ms = (MonotonicNs() - start) / 1'000'000;
-  // Of every ten seconds at most one goes into reports nobody may ever read.
+  // At most a tenth of the time goes into reports that may never be read.
   next_write_ms_ = now_ms + std::max(kIntervalMs, 10 * cost_ms);
   dirty_ = false;
   return status;

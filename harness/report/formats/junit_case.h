@@ -36,7 +36,7 @@ class PropertyList {
   std::set<std::string> names_;
 };
 
-// Captured text must not bring attachments of its own: dashboards obey the marker wherever it stands.
+// Captured text must not add attachments: dashboards obey the marker wherever it stands.
 std::string WithoutMarkers(std::string text);
 
 // The element with its children. The names are cleaned and unique already.

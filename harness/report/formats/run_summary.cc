@@ -83,7 +83,7 @@ bool AddWarnings(const Summary& summary, Page* page) {
   return !warnings.empty() || !notes.empty();
 }
 
-void AddNotJudged(const Summary& summary, Page* page) {
+void AddNotTested(const Summary& summary, Page* page) {
   std::map<std::string, int64_t> skipped;
   std::vector<std::string> waived;
   for (const CaseRecord& record : summary.cases) {
@@ -112,7 +112,7 @@ void AddEnvironment(const RunStarted& run, Page* page) {
 // Where the reports are; of a statement that cannot be made, why.
 void AddReports(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                 Page* page) {
-  const std::string none = options.attestation.empty() ? "" : WhyNoStatement(summary, verdict);
+  const std::string none = options.attestation.empty() ? "" : NoStatementReason(summary, verdict);
   bool first = true;
   for (const std::string& report : options.reports) {
     if (!none.empty() && report == options.attestation) continue;
@@ -138,7 +138,7 @@ void PutRunSummary(const Summary& summary, const Verdict& verdict, const RunSumm
   for (const std::string& line : table) page->Line("  " + line);
   if (!table.empty()) page->Gap();
   page->Item("cases", CountsText(Count(summary)));
-  AddNotJudged(summary, page);
+  AddNotTested(summary, page);
   if (options.since)
     for (const auto& [label, value] : options.since(summary)) page->Item(label, value);
   page->Item("retry", RetryText(summary, verdict));

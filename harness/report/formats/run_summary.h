@@ -16,10 +16,9 @@ class Page;
 
 struct RunSummaryOptions {
   std::vector<std::string> reports;  // where the reports are
-  std::string
-      attestation;  // which of them is the statement, of which there may be none; empty: none was asked for
-  bool color = false;  // SGR sequences around the verdict
-  size_t width = 110;  // columns
+  std::string attestation;  // which of them is the statement, which may be missing; empty: none was asked for
+  bool color = false;       // SGR sequences around the verdict
+  size_t width = 110;       // columns
   // What changed since an earlier run, as labels and lines; empty: there is none to compare with.
   std::function<std::vector<std::pair<std::string, std::string>>(const Summary&)> since = nullptr;
 };

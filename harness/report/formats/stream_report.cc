@@ -22,7 +22,7 @@ Status StreamReporter::OnEvent(const Event& event, const Summary& summary) {
 }
 
 Status StreamReporter::Finish(const Summary& summary) {
-  if (written_) return Error{"standard output has a report already that is not true any more"};
+  if (written_) return Error{"standard output already has a report, which is no longer true"};
   if (Status status = inner_->Finish(summary); !status.ok()) return status;
   written_ = true;
   return Copy();

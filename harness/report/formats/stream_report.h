@@ -1,4 +1,4 @@
-// A report that goes to a descriptor in place of a file: `--junit -`.
+// A report that goes to a descriptor instead of a file: `--junit -`.
 #ifndef CUDNN_CI_REPORT_FORMATS_STREAM_REPORT_H_
 #define CUDNN_CI_REPORT_FORMATS_STREAM_REPORT_H_
 

@@ -21,7 +21,7 @@ void Fanout::Note(Slot* slot, const Status& status) {
 
 void Fanout::Deliver(EventBody body) {
   Event event(++seq_, t_ms_, std::move(body));
-  // Before anybody hears of it: reports are public. Of clean text, in which nothing hides between letters.
+  // Before any reporter gets it: reports are public. Of clean text, in which nothing hides between letters.
   MaskSecrets(Secrets::OfThisProcess(), &event.body);
   fold_.Apply(event);
   for (Slot& slot : slots_) {

@@ -57,7 +57,7 @@ class LineReader {
     if (!KeepsItsWord())
       return Error{name_ + ": the token at its end does not match the SHA-256 at its beginning"};
     if (!pending_.empty() && std::holds_alternative<RunFinished>(events_.back().body))
-      return Error{name_ + ":" + std::to_string(line_ + 1) + ": a torn line behind the end of the run"};
+      return Error{name_ + ":" + std::to_string(line_ + 1) + ": an incomplete line after the end of the run"};
     return std::move(events_);
   }
 

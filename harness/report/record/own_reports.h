@@ -32,10 +32,10 @@ std::string_view FormatOfHead(std::string_view head);
 
 // Whether the file is a JUnit file, report.json, report.html or journal of cudnn-ci, of this version or
 // another, by its first bytes. An empty regular file counts as ours: nothing is lost with it. False when it
-// cannot be read, and for what is no regular file (links are not followed).
+// cannot be read, and if it is not a regular file (links are not followed).
 bool IsOwnReport(const std::string& path);
 
-// Of an earlier run's journal, which anybody may have written, so much is read, no more of a line is held,
+// Of an earlier run's journal, which may not be trusted, so much is read, no more of a line is held,
 // and so many attachments are taken from it. An attached table stands in its line, with at most 256 KiB, of
 // which each byte may be escaped.
 inline constexpr uint64_t kMostEarlierBytes = 64 << 20;

@@ -80,7 +80,7 @@ class ReportFold {
     what("image", run.image), what("digest_from", run.digest_from, Mark::kOrNull);
     what("subjects", run.subjects), what("gpu", run.devices),
         what("compatibility", run.compatibility, Mark::kOrNull);
-    // What was judged stands there once more, and there it counts. Facts of no subject are found first.
+    // What was tested stands there once more, and there it counts. Facts of no subject are found first.
     what("driver", run.facts[""][kDriverVersionFact], Mark::kOrNull);
     what("toolkit", run.facts[""][kToolkitVersionFact], Mark::kOrNull);
     for (const json& subject : List(judged, "subjects")) {
@@ -154,7 +154,7 @@ class ReportFold {
     return outcome;
   }
 
-  // The attempts, and what was found and measured. Which finding is of which attempt a report does not tell;
+  // The attempts, and what was found and measured. A report does not tell to which attempt a finding belongs;
   // where the case ended by one of those that the harness itself comes to (IsDecisiveSlug), they are of none.
   void AddAttempts(const json& one, const CaseRef& ref, const CaseFinished& finished,
                    const std::string& reason_code) {

@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// The run as the fold had it, and the verdict on it. A report holds what was judged, the cases with their
+// The run as the fold had it, and the verdict on it. A report holds what was tested, the cases with their
 // outcomes, findings and measurements, and the findings about the run; it lacks the waivers, the workers and
 // what the matrix allows of cases that did not need it. So the verdict is the report's, and is not to be made
 // again.

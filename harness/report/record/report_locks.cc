@@ -29,7 +29,7 @@ Error CannotWriteReports(const std::string& folder, int error) {
   struct stat st {};
   char mode[8] = "?";
   if (stat(folder.c_str(), &st) == 0) snprintf(mode, sizeof mode, "%04o", st.st_mode & 07777);
-  return Error{"cannot write reports to " + folder + ": " + strerror(error) + " (we are user " +
+  return Error{"cannot write reports to " + folder + ": " + strerror(error) + " (this is user " +
                std::to_string(geteuid()) + ", the folder's owner is " + std::to_string(st.st_uid) +
                ", its mode " + mode + "); mount a folder this user can write, or name one with --output-dir"};
 }
@@ -51,7 +51,7 @@ Status ReportLocks::Take(const std::string& report_path) {
       return {};
     }
   }
-  return Error{"cannot lock " + report_path + ": " + path + " changes all the time; name another file"};
+  return Error{"cannot lock " + report_path + ": " + path + " keeps changing; name another file"};
 }
 
 Status ReportLocks::MakeFolder(const std::string& folder) {
@@ -61,7 +61,7 @@ Status ReportLocks::MakeFolder(const std::string& folder) {
   return made;
 }
 
-void ReportLocks::LeaveNothing() {
+void ReportLocks::Undo() {
   const std::vector<std::string> made = std::move(made_);
   *this = ReportLocks();
   for (const std::string& folder : made) rmdir(folder.c_str());  // not where something is in it

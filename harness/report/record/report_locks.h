@@ -39,8 +39,8 @@ class ReportLocks {
   Status Take(const std::string& report_path);
   // Makes the folder of reports if it is not there. An error says why it cannot be made.
   Status MakeFolder(const std::string& folder);
-  // Lets go, and removes the folders that it made if nothing is in them: there is no report.
-  void LeaveNothing();
+  // Releases the locks, and removes the folders that it made if they are empty: no report was written.
+  void Undo();
 
  private:
   std::vector<std::pair<std::string, Fd>> locks_;  // by path of the lock file

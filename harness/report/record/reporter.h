@@ -46,7 +46,7 @@ class Reporter {
 class Fanout {
  public:
   Fanout() = default;
-  // Goes on from a record that exists, the last event of which is given: for Finish alone.
+  // Continues an existing record, whose last event is given: for Finish alone.
   explicit Fanout(Fold fold, int64_t seq = 0, int64_t t_ms = 0)
       : fold_(std::move(fold)), seq_(seq), t_ms_(t_ms) {}
   void Add(std::unique_ptr<Reporter> reporter);

@@ -82,7 +82,7 @@ std::vector<Row> Rows(const Summary& summary) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> PartsJudged(const RunStarted& run) {
+std::vector<std::pair<std::string, std::string>> PartsTested(const RunStarted& run) {
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.merged_by == "gpus")
     for (const RunPart& part : run.parts)

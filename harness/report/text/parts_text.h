@@ -11,7 +11,7 @@
 namespace cudnn_ci {
 
 // As (label, value), for what the verdict is about: a line for all shards, or one for each type of GPU.
-std::vector<std::pair<std::string, std::string>> PartsJudged(const RunStarted& run);
+std::vector<std::pair<std::string, std::string>> PartsTested(const RunStarted& run);
 
 // The drivers of all parts, without repeats; "" when none is known.
 std::string DriversOfParts(const RunStarted& run);

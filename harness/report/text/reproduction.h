@@ -11,7 +11,7 @@ namespace cudnn_ci {
 // The command that runs this one case again, where the run was started; "" before RunStarted.
 std::string Reproduction(const Summary& summary, const CaseRef& ref);
 
-// The same from outside, in a new container of the image; "" when nobody said which image it is, or when the
+// The same from outside, in a new container of the image; "" if the image was not named, or if the
 // run was started from outside.
 std::string ContainerReproduction(const Summary& summary, const CaseRef& ref);
 

@@ -95,7 +95,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
                                      " warm workers shared a GPU");
   for (auto& line : ForeignKnowledge(run)) judged.push_back(std::move(line));
   for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
-  for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
+  for (auto& line : PartsTested(run)) judged.push_back(std::move(line));
   return judged;
 }
 

@@ -1,4 +1,4 @@
-// What a run says of itself in a line or two: verdict, what was judged, a fact. Every report uses these
+// What a run says of itself in a line or two: verdict, what was tested, a fact. Every report uses these
 // words.
 #ifndef CUDNN_CI_REPORT_TEXT_RUN_TEXT_H_
 #define CUDNN_CI_REPORT_TEXT_RUN_TEXT_H_

@@ -15,9 +15,9 @@ namespace cudnn_ci {
 class JsonText;
 class Page;
 
-// Cases of one check with the same values of the parameters that tell them apart. These are all of which the
-// check's cases have several values, but for shapes and whatever has more values than a table has room for;
-// and "subject", where there are several.
+// Cases of one check with the same values of the parameters that tell them apart. These are all that
+// have several values among the check's cases, except shapes and what has more values than a table has room
+// for; and "subject", if there are several.
 struct SkipRow {
   std::string check;
   std::map<std::string, std::string> params;  // as in ids

@@ -1,4 +1,4 @@
-// The stack that a run judged, as a chain of links from the host's driver to the operations: what each is,
+// The stack that a run tested, as a chain of links from the host's driver to the operations: what each is,
 // what was proven of it, which one broke, and what that blocks. Values alone; knows no markup.
 #ifndef CUDNN_CI_REPORT_TEXT_STACK_CHAIN_H_
 #define CUDNN_CI_REPORT_TEXT_STACK_CHAIN_H_

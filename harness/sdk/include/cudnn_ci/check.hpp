@@ -200,7 +200,7 @@ struct CText {
         cci_held_, __FILE__, __LINE__,                                                               \
         ::cudnn_ci::detail::Compared(#a, "is within " #tolerance " of", #b, cci_a_, cci_b_), fatal); \
   }(static_cast<double>(a), static_cast<double>(b), static_cast<double>(tolerance))
-// The texts are equal; std::string or const char*, of which null equals null alone.
+// The texts are equal; std::string or const char*; null equals only null.
 #define CCI_STREQ_(a, b, fatal)                                                             \
   [](const ::cudnn_ci::detail::CText& cci_a_, const ::cudnn_ci::detail::CText& cci_b_) {    \
     return ::cudnn_ci::detail::Expectation(                                                 \
@@ -211,7 +211,7 @@ struct CText {
 // Expectations. Each is counted; one that does not hold fails the case, with the expression, both values and
 // what is streamed into it: CCI_EXPECT_EQ(a, b) << "of " << file. EXPECT goes on, ASSERT and CCI_FAIL end the
 // check. NEAR holds where |a - b| <= tolerance, as doubles; NaN is near nothing. STREQ compares std::string
-// or const char*, of which null equals null alone.
+// or const char*; null equals only null.
 #define CCI_EXPECT_TRUE(cond) CCI_CHECK_((cond), #cond, false)
 #define CCI_EXPECT_FALSE(cond) CCI_CHECK_(!(cond), "!(" #cond ")", false)
 #define CCI_EXPECT_EQ(a, b) CCI_COMPARE_(a, ==, b, false)

@@ -104,7 +104,7 @@ class Context {
   }
   // Reports a finding that CCI_FINDING declared, with what was seen.
   void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
-  // With a line in the place of the one that the finding is declared with; a host older than ABI 1.4 has the
+  // With a line instead of the one that the finding is declared with; a host older than ABI 1.4 has the
   // finding without it.
   void Finding(const char* slug, const std::string& detail, const LineToType& line) {
     if (line.text.empty() || !CCI_HAS(cci_host, host_, finding_with_command)) return Finding(slug, detail);

@@ -57,7 +57,7 @@
 #define CCI_FACT_RUN_SUBJECTS "run.subjects"
 
 /* What a process may count on while several warm workers use one GPU. The harness tells them to such a
- * process and to nobody else; what a plugin reports under these keys is not passed on to it. */
+ * process and to no other; what a plugin reports under these keys is not passed on to it. */
 #define CCI_FACT_SHARE_PROCESSORS "share.processors"       /* at least 1, decimal */
 #define CCI_FACT_SHARE_DEVICE_MEMORY "share.device_memory" /* bytes, decimal */
 #define CCI_FACT_SHARE_HOST_MEMORY "share.host_memory"     /* bytes, decimal */
@@ -89,7 +89,7 @@
 #define CCI_COMPATIBILITY_CUDNN_TOOLKITS ".toolkits" /* that they support, "12.8 12.9" */
 #define CCI_COMPATIBILITY_CUDNN_DRIVER ".driver"     /* the lowest one */
 #define CCI_COMPATIBILITY_CUDNN_LOWEST ".compute_capability_min"
-#define CCI_COMPATIBILITY_CUDNN_HIGHEST ".compute_capability_max" /* with kernels of its own */
+#define CCI_COMPATIBILITY_CUDNN_HIGHEST ".compute_capability_max" /* with its own kernels */
 /* Before a soname: the first cuDNN that has the library, "cudnn_library.libcudnn_ext.so.9" -> "9.22.0" */
 #define CCI_COMPATIBILITY_CUDNN_LIBRARY "cudnn_library."
 /* Regressions of libraries that are known: a number that counts from 0, and one of the following:

@@ -76,7 +76,7 @@ typedef struct cci_param {
   const struct cci_param* const* fields; /* SHAPE only: its fields, never SHAPE themselves */
 } cci_param;
 
-/* Which part of the stack a check judges. The first red layer names the root cause. */
+/* Which part of the stack a check tests. The first red layer names the root cause. */
 enum cci_layer {
   CCI_LAYER_DRIVER = 0,
   CCI_LAYER_TOOLKIT = 1,
@@ -89,7 +89,7 @@ enum cci_layer {
 
 /* What a case sees of the GPUs. */
 enum cci_devices {
-  CCI_DEVICES_NONE = 0,       /* uses no device; judged on machines without one */
+  CCI_DEVICES_NONE = 0,       /* uses no device; runs on machines without one */
   CCI_DEVICES_ONE = 1,        /* exactly one device is visible, as device 0 */
   CCI_DEVICES_ALL = 2,        /* every device of the run is visible */
   CCI_DEVICES_ENVIRONMENT = 3 /* the user's environment, untouched: for checks about visibility */
@@ -106,13 +106,13 @@ enum cci_check_flags {
    * says of the image's libraries it has said alone, on the first. A context costs up to 400 ms, and the
    * driver creates them one after the other. */
   CCI_CHECK_POOLED = 1u << 3,
-  /* Since 1.2. It uses one device and judges what that one computes: a failure may be the device's. The
+  /* Since 1.2. It uses one device and tests what that one computes: a failure may be the device's. The
    * harness repeats it on another GPU of the same model, where the machine has one. What passes there is the
    * runner's fault (gpu-computes-wrong), what fails there too is not the GPU's. */
   CCI_CHECK_SECOND_OPINION = 1u << 4,
   /* Since 1.3. Of a shareable check that uses one device: where there is room, several shared processes run
    * its cases on that device at the same time. No case may depend on being the only one there. It keeps to
-   * CCI_FACT_SHARE_DEVICE_MEMORY and skips (CCI_SKIP_MEMORY) what needs more, which is then run with nobody
+   * CCI_FACT_SHARE_DEVICE_MEMORY and skips (CCI_SKIP_MEMORY) what needs more, which is then run with no one
    * beside it. What it measures is of a device that others use as well. */
   CCI_CHECK_CONCURRENT = 1u << 5,
   /* Since 1.6. Of a concurrent check: its cases usually take a tenth of a second or more, so that a further
@@ -133,16 +133,16 @@ typedef struct cci_check {
   const cci_param* const* params;   /* may be NULL */
   const char* const* prerequisites; /* full names of checks that must pass first; may be NULL */
   void (*run)(const struct cci_host* host, cci_case* c);
-  /* Judges the parameters of one case while the plan is made, with host->invalid: what no machine could
+  /* Validates the parameters of one case while the plan is made, with host->invalid: what no machine could
    * run stops the plan (exit 2), with the matrix's line and column, and reaches no device. May be NULL:
    * then type, bounds and allowed values are all that is asked of them. Called after these were found
    * right, in a process of the plugin's own that sees no device, many cases one after the other. Only
    * get_*, satisfies, invalid, log and uncaught may be called in it; reporting anything else, an exception
    * or a crash is a failure of the hook. It must depend on nothing but the parameters. */
   void (*validate)(const struct cci_host* host, cci_case* c);
-  /* Since 1.1. The promises of the contract that this check judges: it is red, or says why it could not
+  /* Since 1.1. The promises of the contract that this check tests: it is red, or says why it could not
    * look, when one is not kept. Keys as of host->contract ("image.cudnn"), NULL-terminated; may be NULL. A
-   * matrix that makes a promise which none of its required checks judges is refused (exit 2). */
+   * matrix that makes a promise that none of its required checks tests is refused (exit 2). */
   const char* const* judges;
 } cci_check;
 
@@ -193,7 +193,7 @@ typedef struct cci_plugin {
   const char* summary;                /* one line */
   const cci_check* const* checks;     /* at least one */
   const cci_finding* const* findings; /* may be NULL */
-  /* Reports what host and image are, with host->fact_report; judges nothing. May be NULL. Must
+  /* Reports what host and image are, with host->fact_report; tests nothing. May be NULL. Must
    * create no CUDA context. */
   void (*facts)(const struct cci_host* host, cci_case* c);
 } cci_plugin;
@@ -294,7 +294,7 @@ typedef struct cci_host {
   /* Since 1.2. The folders of the subject's own libraries, absolute, links not followed, in the order in
    * which the loader comes upon them; all are in the LD_LIBRARY_PATH of this process. None for "loader". */
   int (*subject_folders)(cci_case*, const char* const** out, size_t* count);
-  /* Since 1.4. As `finding`, with the one line that fixes what was found here, which stands in the place of
+  /* Since 1.4. As `finding`, with the one line that fixes what was found here, which replaces
    * the declaration's command. It is dropped, and the finding is not, where it is not one line of printable
    * text of at most 1000 bytes, or `where` is unknown. NULL or "": as `finding`. */
   void (*finding_with_command)(cci_case*, const char* slug, const char* detail,

@@ -1,4 +1,4 @@
-// What a check declares: its summary, its place, and its parameters, each of which is schema and decoder at
+// What a check declares: its summary, its place, and its parameters; each is schema and decoder at
 // once, so that the two cannot drift apart. Part of check.hpp, which is what authors include.
 #ifndef CUDNN_CI_SCHEMA_HPP_
 #define CUDNN_CI_SCHEMA_HPP_
@@ -184,7 +184,7 @@ class Schema {
     summary_ = std::move(text);
     return *this;
   }
-  // Which part of the stack it judges; without one CCI_LAYER_OTHER.
+  // Which part of the stack it tests; without one CCI_LAYER_OTHER.
   Schema& Layer(cci_layer layer) {
     check_.layer = layer;
     return *this;
