@@ -305,9 +305,10 @@ TEST_F(Merge, EachImageThatIsExpectedMustHaveBeenJudged) {
   EXPECT_THAT(run_.Read("wall/images.xml"), HasSubstr("tests=\"1\" failures=\"0\" errors=\"0\""));
   const GateResult missing = expect({"--expect", "team/good,team/lost:1", "good", "nowhere"});
   EXPECT_EQ(missing.exit_code, 4);
-  EXPECT_EQ(missing.out,
-            "passed       team/good\nmissing      team/lost:1  matrix.image-not-judged: no report is about it\n"
-            "verdict: not_gated (exit 4)\n");
+  EXPECT_EQ(
+      missing.out,
+      "passed       team/good\nmissing      team/lost:1  matrix.image-not-judged: no report is about it\n"
+      "verdict: not_gated (exit 4)\n");
   EXPECT_EQ(missing.err, "cudnn-ci: nowhere: no such file or folder\n");
   const std::string junit = run_.Read("wall/images.xml");
   EXPECT_THAT(junit, HasSubstr("name=\"team/lost:1\" time=\"0.000\">\n            <error message="));

@@ -176,7 +176,7 @@ TEST_F(SelfTest, BelievesAFinishedReportOfThisVeryRunOnly) {
   for (const auto& [how, said] :
        std::map<std::string, std::string>{{"nothing", "exit status 3 without a report: forged"},
                                           {"old", "its report is of another run"},
-                                          {"status", "its report says exit 3, it ended with 0"},
+                                          {"status", "its report says exit 3, but it ended with 0"},
                                           {"again", "its report is of an earlier run"},
                                           {"killed", "it ended with SIGKILL"},
                                           {"half", "its report is not finished"}}) {
