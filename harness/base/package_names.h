@@ -53,6 +53,14 @@ class CudaLibraries {
   std::set<std::string, std::less<>> families_;
 };
 
+// "2.11.0" of "2.11.0+cu130" and of "2.11.0a0": the numbers that a version begins with; "0": it begins with
+// none.
+inline std::string NumbersOf(const std::string& version) {
+  std::string numbers = version.substr(0, version.find_first_not_of("0123456789."));
+  while (!numbers.empty() && numbers.back() == '.') numbers.pop_back();
+  return numbers.empty() ? "0" : numbers;
+}
+
 // A Python package that is a framework.
 struct FrameworkName {
   std::string name;   // a pattern: "cupy-cuda12x"

@@ -127,8 +127,7 @@ class Collected {
   // The same, as what is not gated.
   Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
   // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not tested.
-  // With
-  // --auto: the packages whose kernels an adapter could ask, too.
+  // With --auto also the packages with adapters.
   Notices NotTested(const std::vector<AdaptedPackage>& adapted) const;
   // How the cases are chosen. Plugins validate parameters in processes of the session: interrupted() may
   // change while the plan is made. For as long as this value lives.

@@ -299,7 +299,7 @@ Notices Collected::NotTested(const std::vector<AdaptedPackage>& adapted) const {
                       {"subject", candidate.spec}}});
     }
   if (resolved_.chosen_.looked_)
-    if (std::optional<Notice> kernels = KernelsNotJudged(candidates.candidates, adapted))
+    if (std::optional<Notice> kernels = KernelsNotTested(candidates.candidates, adapted))
       out.push_back(std::move(*kernels));
   for (const std::string& interpreter : candidates.idle)
     if (std::none_of(subjects.begin(), subjects.end(),

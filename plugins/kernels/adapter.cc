@@ -72,10 +72,4 @@ std::vector<Adapter> KnownAdapters(const TableEntry& entry) {
   return adapters;
 }
 
-std::string NumbersOf(const std::string& version) {
-  std::string numbers = version.substr(0, version.find_first_not_of("0123456789."));
-  while (!numbers.empty() && numbers.back() == '.') numbers.pop_back();
-  return numbers.empty() ? "0" : numbers;
-}
-
 }  // namespace cudnn_ci

@@ -49,9 +49,6 @@ struct Adapter {
 // Those that are known, in order.
 std::vector<Adapter> KnownAdapters(const TableEntry& entry);
 
-// "2.11.0" of "2.11.0+cu130" and of "2.11.0a0": the numbers that a version begins with.
-std::string NumbersOf(const std::string& version);
-
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_PLUGINS_KERNELS_ADAPTER_H_

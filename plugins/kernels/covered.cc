@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/package_names.h"
 #include "common/interpreter.h"
 #include "kernels/findings.h"
 #include "kernels/runner_run.h"

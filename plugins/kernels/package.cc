@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/package_names.h"
 #include "common/interpreter.h"
 #include "common/judge.h"
 #include "common/known_attention.h"

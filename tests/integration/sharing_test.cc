@@ -1,6 +1,7 @@
 // Several warm workers on one GPU, with a fake one: that they are there at a time, who never shares a GPU,
 // and that what is said on a shared GPU counts for no more than in one worker.
 #include <gmock/gmock.h>
+#include <sched.h>
 
 #include <filesystem>
 #include <set>
@@ -167,7 +168,23 @@ TEST_F(Sharing, ChecksWithoutADeviceLeaveTheWarmWorkersTheirSlots) {
   EXPECT_EQ(most, 1u);
 }
 
-// Contexts with one hardware queue begin and end in a third of the time.
+// One job more than there are processors: each processor's worker is a warm one.
+TEST_F(Sharing, TwoProcessorsHaveTwoWarmWorkers) {
+  cpu_set_t before, two;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&two);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &two);
+  if (CPU_COUNT(&two) < 2) GTEST_SKIP() << "one processor";
+  ASSERT_EQ(sched_setaffinity(0, sizeof two, &two), 0);
+  run_.Matrix(Cases("concurrent", 12, "meet"));
+  const GateResult result = run_.Run({"--workers-per-gpu", "2"});
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(Most(result), 2);
+}
+
+// Contexts with one hardware queue are made and ended sooner.
 TEST_F(Sharing, WorkersThatShareAGpuOpenOneConnectionUnlessTheUserSaysMore) {
   const auto connections = [](const GateResult& result) {
     std::set<double> all;

@@ -24,9 +24,9 @@ Candidate Environment(const std::string& name, const std::vector<PythonPackage>&
 // The code, and what each argument holds.
 void ExpectNotice(const std::vector<Candidate>& candidates, NoticeCode code, const Texts& packages,
                   const Texts& others) {
-  const std::optional<Notice> notice = KernelsNotJudged(candidates, kAdapted);
+  const std::optional<Notice> notice = KernelsNotTested(candidates, kAdapted);
   ASSERT_TRUE(notice.has_value());
-  EXPECT_STREQ(Name(notice->code), "kernels-not-judged");
+  EXPECT_STREQ(Name(notice->code), "kernels-not-tested");
   Params args;
   if (!packages.empty()) args["packages"] = packages;
   if (!others.empty()) args["others"] = others;
@@ -36,14 +36,14 @@ void ExpectNotice(const std::vector<Candidate>& candidates, NoticeCode code, con
 TEST(KernelPackages, AreNamedWithTheirReleases) {
   ExpectNotice(
       {Environment("a", {{"PyTorch", "torch", "2.11.0+cu130"}, {"JAX", "jax-cuda13-plugin", "0.11.2"}})},
-      NoticeCode::kKernelsNotJudged, {"torch 2.11.0+cu130", "jax-cuda13-plugin 0.11.2"}, {});
+      NoticeCode::kKernelsNotTested, {"torch 2.11.0+cu130", "jax-cuda13-plugin 0.11.2"}, {});
   ExpectNotice({Environment("a", {{"FlashAttention 4", "flash-attn-4", "4.0.0b36"}})},
-               NoticeCode::kKernelsNotJudged, {"flash-attn-4 4.0.0b36"}, {});
+               NoticeCode::kKernelsNotTested, {"flash-attn-4 4.0.0b36"}, {});
 }
 
 TEST(KernelPackages, OfOtherReleasesAreNamedAsNotCovered) {
   ExpectNotice({Environment("a", {{"PyTorch", "torch", "2.4.1"}, {"JAX", "jax-cuda13-plugin", "0.11.2"}})},
-               NoticeCode::kKernelsNotJudged, {"jax-cuda13-plugin 0.11.2"},
+               NoticeCode::kKernelsNotTested, {"jax-cuda13-plugin 0.11.2"},
                {"torch 2.4.1 (only for >=2.5 <3)"});
   ExpectNotice({Environment("a", {{"PyTorch", "torch", "2.4.1"}})}, NoticeCode::kKernelsNotCovered, {},
                {"torch 2.4.1 (only for >=2.5 <3)"});
@@ -56,18 +56,18 @@ TEST(KernelPackages, OfOtherReleasesAreNamedAsNotCovered) {
 TEST(KernelPackages, OfOneAdapterAreTheOneThatItTakes) {
   ExpectNotice(
       {Environment("a", {{"JAX", "jax-cuda12-plugin", "0.4.30"}, {"JAX", "jax-cuda13-plugin", "0.11.2"}})},
-      NoticeCode::kKernelsNotJudged, {"jax-cuda13-plugin 0.11.2"}, {});
+      NoticeCode::kKernelsNotTested, {"jax-cuda13-plugin 0.11.2"}, {});
 }
 
 TEST(KernelPackages, OfSeveralEnvironmentsAreOneNotice) {
   const std::vector<PythonPackage> torch = {{"PyTorch", "torch", "2.11.0"}};
   ExpectNotice({Environment("a", torch), Environment("b", torch), Environment("c", {}),
                 Environment("d", {{"PyTorch", "torch", "2.9.1"}})},
-               NoticeCode::kKernelsNotJudged, {"torch 2.11.0", "torch 2.9.1"}, {});
+               NoticeCode::kKernelsNotTested, {"torch 2.11.0", "torch 2.9.1"}, {});
   std::vector<Candidate> many;
   for (int i = 0; i < 15; ++i)
     many.push_back(Environment("a", {{"PyTorch", "torch", "2.5." + std::to_string(i)}}));
-  const std::optional<Notice> notice = KernelsNotJudged(many, kAdapted);
+  const std::optional<Notice> notice = KernelsNotTested(many, kAdapted);
   ASSERT_TRUE(notice.has_value());
   const auto& named = std::get<Texts>(notice->args.at("packages"));
   EXPECT_EQ(named.size(), 13u);
@@ -75,9 +75,9 @@ TEST(KernelPackages, OfSeveralEnvironmentsAreOneNotice) {
 }
 
 TEST(KernelPackages, ThatNobodyAsksAreNoNotice) {
-  EXPECT_EQ(KernelsNotJudged({}, kAdapted), std::nullopt);
-  EXPECT_EQ(KernelsNotJudged({Environment("a", {})}, kAdapted), std::nullopt);
-  EXPECT_EQ(KernelsNotJudged({Environment("a", {{"Other", "other", "1.0"}})}, kAdapted), std::nullopt);
+  EXPECT_EQ(KernelsNotTested({}, kAdapted), std::nullopt);
+  EXPECT_EQ(KernelsNotTested({Environment("a", {})}, kAdapted), std::nullopt);
+  EXPECT_EQ(KernelsNotTested({Environment("a", {{"Other", "other", "1.0"}})}, kAdapted), std::nullopt);
 }
 
 }  // namespace

@@ -38,8 +38,14 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       known_packets_(KnownPackets(options.compatibility, false)),
       known_with_adapters_(KnownPackets(options.compatibility, true)),
       host_room_(pool->MemoryRoom()) {
-  for (size_t i = 0; i < plan.cases.size(); ++i)
-    if (plan.cases[i].prepared && !scheduler->QueueOf(i)->shared) preparable_.push_back(i);
+  const CaseQueue* last = nullptr;
+  for (size_t i = 0; i < plan.cases.size(); ++i) {
+    const CaseQueue* queue = scheduler->QueueOf(i);
+    if (plan.cases[i].prepared && !queue->shared) preparable_.push_back(i);
+    if (queue != last) slots_of_devices_ = std::max(slots_of_devices_, MostWorkersOf(*queue));
+    last = queue;
+  }
+  slots_of_devices_ *= std::max(1, static_cast<int>(options.devices.size()));
 }
 
 std::vector<WorkerSlot*> Dispatcher::Slots() {

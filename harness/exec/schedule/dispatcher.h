@@ -90,9 +90,7 @@ class Dispatcher {
   }
   // A case that uses no device and that no other waits for begins after those that others wait for: both read
   // files from a cold disk. It takes no slot that a case on a device could need.
-  bool MustComeLater(const CaseQueue& queue);
-  // The most workers that cases with a device may have at a time, on all devices together; at least one.
-  int SlotsOfDevices();
+  bool MustComeLater(const CaseQueue& queue) const;
   bool TakeLease(WorkerSlot* slot);
   void PrewarmOn(const DeviceInfo& device);
   // The next queue's first warm worker, where the one that has the device has little to do.
@@ -140,7 +138,8 @@ class Dispatcher {
   std::map<int64_t, WorkerSlot> slots_;  // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;
-  int slots_of_devices_ = 0;  // 0: not counted yet
+  int slots_of_devices_ =
+      1;  // the most workers that cases with a device may have at a time, on all devices together
   std::string start_failure_, untested_device_;
 };
 

@@ -27,9 +27,9 @@ void SetVariable(std::vector<std::string>* env, const std::string& name, const s
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices);
 
-// Has the driver open one hardware queue for each context in place of eight (CUDA_DEVICE_MAX_CONNECTIONS=1),
-// which makes and ends a context in a third of the time. For workers that share a GPU; their checks use one
-// stream. A value that the user or the image has set stays.
+// Sets CUDA_DEVICE_MAX_CONNECTIONS to 1: the driver opens one hardware queue for a context, not eight, and
+// makes and ends the context sooner (harness/docs/measurements.md). For workers that share a GPU; their
+// checks use one stream. A value that the user or the image has set stays.
 void LimitConnections(std::vector<std::string>* env);
 
 // `base` with the contract and the facts, in messages that each fit a packet and add up.

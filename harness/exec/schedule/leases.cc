@@ -28,23 +28,13 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
                                                                                       : Use::kAlone;
 }
 
-bool Dispatcher::MustComeLater(const CaseQueue& queue) {
+bool Dispatcher::MustComeLater(const CaseQueue& queue) const {
   if (scheduler_->open_on_devices() == 0 || queue.ready.empty() || !scheduler_->IsAside(queue.ready.front()))
     return false;
   if (scheduler_->open_prerequisites() > 0) return true;
   const auto without_device =
       std::count_if(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.device.empty(); });
-  return without_device >= std::max(1, options_.jobs - SlotsOfDevices());
-}
-
-int Dispatcher::SlotsOfDevices() {
-  if (slots_of_devices_ == 0) {
-    slots_of_devices_ = 1;
-    for (size_t i = 0; i < plan_.cases.size(); ++i)
-      slots_of_devices_ = std::max(slots_of_devices_, MostWorkersOf(*scheduler_->QueueOf(i)));
-    slots_of_devices_ *= std::max(1, static_cast<int>(options_.devices.size()));
-  }
-  return slots_of_devices_;
+  return without_device >= std::max(1, options_.jobs - slots_of_devices_);
 }
 
 // A prewarmed worker's turn has come: it needs the lease like any other.

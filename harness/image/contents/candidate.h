@@ -27,15 +27,11 @@ struct Candidate {
 
 // The environment as a candidate; it has a name.
 inline Candidate CandidateOf(const PythonEnvironment& environment) {
-  return {environment.name,
-          "python:" + environment.interpreter,
-          environment.prefix,
-          environment.cudnn,
-          environment.cuda,
-          environment.gpu,
-          false,
-          false,
-          environment.adapted};
+  Candidate candidate = {environment.name,   "python:" + environment.interpreter,
+                         environment.prefix, environment.cudnn,
+                         environment.cuda,   environment.gpu};
+  candidate.adapted = environment.adapted;
+  return candidate;
 }
 
 }  // namespace cudnn_ci

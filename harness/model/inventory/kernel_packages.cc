@@ -12,17 +12,10 @@ namespace {
 
 constexpr size_t kMostNamed = 12;
 
-// "2.11.0" of "2.11.0+cu130": what plugins compare (NumbersOf of plugins/kernels/adapter.h).
-std::optional<Version> NumbersOf(const std::string& version) {
-  std::string numbers = version.substr(0, version.find_first_not_of("0123456789."));
-  while (!numbers.empty() && numbers.back() == '.') numbers.pop_back();
-  return ParseVersion(numbers);
-}
-
 bool IsFor(const AdaptedPackage& adapted, const std::string& version) {
   std::string error;
   const std::optional<VersionRange> range = ParseRange(adapted.versions, &error);
-  const std::optional<Version> numbers = NumbersOf(version);
+  const std::optional<Version> numbers = ParseVersion(NumbersOf(version));
   return range && numbers && Contains(*range, *numbers);
 }
 
@@ -50,7 +43,7 @@ void Cut(std::vector<std::string>* texts) {
 
 }  // namespace
 
-std::optional<Notice> KernelsNotJudged(const std::vector<Candidate>& candidates,
+std::optional<Notice> KernelsNotTested(const std::vector<Candidate>& candidates,
                                        const std::vector<AdaptedPackage>& adapted) {
   std::vector<std::string> packages, others, adapters;
   for (const AdaptedPackage& one : adapted) Add(one.adapter, &adapters);
@@ -68,7 +61,7 @@ std::optional<Notice> KernelsNotJudged(const std::vector<Candidate>& candidates,
   if (packages.empty() && others.empty()) return std::nullopt;
   Cut(&packages), Cut(&others);
   if (packages.empty()) return Notice{NoticeCode::kKernelsNotCovered, {{"others", others}}};
-  Notice notice = {NoticeCode::kKernelsNotJudged, {{"packages", packages}}};
+  Notice notice = {NoticeCode::kKernelsNotTested, {{"packages", packages}}};
   if (!others.empty()) notice.args["others"] = others;
   return notice;
 }

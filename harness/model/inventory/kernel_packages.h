@@ -14,7 +14,7 @@ namespace cudnn_ci {
 
 // What says so, of all candidates together: the releases that an adapter is for, and those that none is for.
 // None where there is no such package.
-std::optional<Notice> KernelsNotJudged(const std::vector<Candidate>& candidates,
+std::optional<Notice> KernelsNotTested(const std::vector<Candidate>& candidates,
                                        const std::vector<AdaptedPackage>& adapted);
 
 }  // namespace cudnn_ci

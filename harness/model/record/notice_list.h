@@ -26,7 +26,7 @@ enum class NoticeCode : int {
   kCudnnOfPackagesNotUsed,
   kEnvironmentNotJudged,
   kProgramNotJudged,
-  kKernelsNotJudged,
+  kKernelsNotTested,
   kKernelsNotCovered,
   kEnvironmentIdle,
   kPromiseNotHeld,
@@ -94,10 +94,10 @@ inline constexpr NoticeText kNotices[] = {
      "it"},
     {NoticeCode::kProgramNotJudged, "program-not-judged",
      "{path} uses a GPU ({example}) but is not tested; a subject {\"subject} tests it"},
-    {NoticeCode::kKernelsNotJudged, "kernels-not-judged",
+    {NoticeCode::kKernelsNotTested, "kernels-not-tested",
      "the kernels of {packages} are not tested; cudnn-ci --matrix kernels tests them{others?; no adapter is "
      "for |}"},
-    {NoticeCode::kKernelsNotCovered, "kernels-not-judged",
+    {NoticeCode::kKernelsNotCovered, "kernels-not-tested",
      "the kernels of {others} are not tested: no adapter is for this release"},
     {NoticeCode::kEnvironmentIdle, "environment-idle",
      "the Python environment of {interpreter} is active but has neither a CUDA library nor device code: it "
