@@ -19,9 +19,10 @@ works too. The navigation is the contents of harness/docs/README.md. A dead link
 `ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
 Exit status: 0, or 2 when something is missing or a page is wrong"""
-ASSETS = ["site.css", "iframe-worker.js", "lookup.js"]
+ASSETS = ["site.css", "iframe-worker.js", "lookup.js", "favicon.svg"]
 EXTENSIONS = ["attr_list", "md_in_html", "sane_lists", "tables", "pymdownx.superfences", {"pymdownx.highlight": {"auto_title": False}},
               {"toc": {"permalink": True}}]
+DESCRIPTION_OF_SITE = "cudnn-ci tests a CUDA container image before you push it."
 # Where a word of an error message ends: at blanks and marks, but not within a name or a version. lunr parts what is asked for at each
 # hyphen in any case, so the pages are parted there, too: the id of a finding is found.
 SEPARATOR = r"[\s\-,:;!=\[\]()\"'`|<>/]+|\.(?!\d)"
@@ -31,12 +32,12 @@ def configuration(work, nav, version):
     """What mkdocs is told."""
     here = pathlib.Path(__file__).resolve().parent
     # Without the first one a page stays for ever as it was seen first.
-    schemes = [{"media": f"(prefers-color-scheme{media})", "primary": "indigo", "accent": "indigo", **scheme,
+    schemes = [{"media": f"(prefers-color-scheme{media})", "primary": "custom", "accent": "custom", **scheme,
                 "toggle": {"icon": f"material/{icon}", "name": f"Switch to {other}"}}
                for media, scheme, icon, other in (("", {}, "brightness-auto", "light"), (": light", {"scheme": "default"}, "weather-sunny", "dark"),
                                                   (": dark", {"scheme": "slate"}, "weather-night", "what the system says"))]
-    return {"site_name": f"cudnn-ci {version}", "docs_dir": str(work / "pages"), "site_dir": str(work / "site"), "nav": nav, "strict": True,
-            "theme": {"name": "material", "font": False, "palette": schemes, "icon": {"logo": "material/gate"},
+    return {"site_name": f"cudnn-ci {version}", "site_description": DESCRIPTION_OF_SITE, "docs_dir": str(work / "pages"), "site_dir": str(work / "site"), "nav": nav, "strict": True,
+            "theme": {"name": "material", "font": False, "palette": schemes, "icon": {"logo": "material/gate"}, "favicon": "assets/favicon.svg",
                       "features": ["navigation.tabs", "navigation.top", "navigation.footer", "search.highlight", "content.code.copy", "toc.follow"]},
             "plugins": [{"search": {"separator": SEPARATOR, "lang": "en"}}, "offline"], "hooks": [str(here / "hooks.py")],
             "markdown_extensions": EXTENSIONS, "extra_css": ["assets/site.css"],

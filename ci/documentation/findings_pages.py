@@ -17,7 +17,7 @@ start from the message of another tool, see [errors](errors.md).
 An error makes its case red; a warning and a note do not. If the case's layer or the site of a crash
 says more, a report blames accordingly ([design](design.md#4-verdict-and-blame)).
 
-| finding | what it means | severity | blame | of |
+| finding | what it means | severity | blame | component |
 |---|---|---|---|---|
 """
 
@@ -77,6 +77,12 @@ def text_of(words):
     return words
 
 
+def capital(words):
+    """With a capital first letter, unless the first word is a name that has one within, as cuDNN has."""
+    first = words.partition(" ")[0]
+    return words if any(letter.isupper() or letter in "._/" for letter in first) else words[:1].upper() + words[1:]
+
+
 def link_to(finding):
     return f"[{finding}](findings.md#{finding})"
 
@@ -95,10 +101,23 @@ def page_of_findings(files):
     found = sorted(({**finding, "of": DECLARED_BY.get(name, name)} for name, file in files.items() for finding in file["findings"]),
                    key=lambda finding: finding["id"])
     rows = [f"| [{f['id']}](#{f['id']}) | {text_of(f['summary'])} | {f['severity']} | {f['blame']} | {f['of']} |\n" for f in found]
-    parts = [f"\n## {f['id']}\n\n{text_of(f['summary'])}.\n\n{text_of(f['remedy'])}\n" +
-             (f"\n{PLACES[f['where']]}: `{f['command']}`\n" if "command" in f else "") + (f"\n<{f['link']}>\n" if "link" in f else "")
-             for f in found]
-    return FINDINGS + "".join(rows) + "".join(parts)
+    return FINDINGS + "".join(rows) + "".join(section_of(finding) for finding in found)
+
+
+def section_of(finding):
+    """What the page of findings says of one: how bad it is, what it means, what to do, and what shows it."""
+    parts = [f"## {finding['id']}",
+             f'<p class="cci-facts"><span class="cci-{finding["severity"]}">{finding["severity"]}</span> blame: {finding["blame"]} · component: {finding["of"]}</p>',
+             f"{capital(text_of(finding['summary']))}.", f"**What to do.** {text_of(finding['remedy'])}"]
+    if "command" in finding:
+        parts.append(f"{PLACES[finding['where']]}:\n\n```sh\n{finding['command']}\n```")
+    if "link" in finding:
+        parts.append(f"<{finding['link']}>")
+    if "messages" in finding:
+        # Not in the search: the row of the page of errors is, with its fix.
+        parts.append('<div class="cci-printed" data-search-exclude markdown="1">\n\nWhat programs print ([all errors](errors.md)):\n\n' +
+                     "".join(f"- {message['text']}\n" for message in finding["messages"]) + "\n</div>")
+    return "".join(f"\n{part}\n" for part in parts)
 
 
 def page_of_errors(files):

@@ -1,4 +1,4 @@
-"""The first thing on the site: a field that takes an error's text and shows the cure, and what it knows."""
+"""The field of the site's first page that takes an error's text and shows the cure, and what it knows."""
 import html
 import json
 import re
@@ -6,8 +6,8 @@ import re
 EXAMPLES = ["libcudnn_cnn_infer.so.8: cannot open shared object file", "CUDNN_STATUS_NOT_INITIALIZED", "no kernel image is available",
             "Unable to find a valid cuDNN algorithm", "undefined symbol: ncclCommSplit", "libcudart.so.12: cannot open shared object file",
             "Failed to find C compiler", "CUDA driver version is insufficient"]
-PAGES = {"index.md", "errors.md"}  # that have the field
-TITLES = {"index.md": "What did your program print?", "errors.md": "Find a message"}
+TITLES = {"index.md": "What did your program print?", "errors.md": "Find a message"}  # of the pages that have the field
+BELOW = {"index.md": "</pre>", "errors.md": "</h1>"}  # it stands below the first of these: on the first page, what the tool is and how to start it come before it
 
 
 def known(files):
@@ -24,6 +24,15 @@ def known(files):
 def data_of(files):
     """lookup-data.js."""
     return f"window.cudnnCiKnown = {json.dumps(known(files), ensure_ascii=True, separators=(',', ':'))};\n"
+
+
+def with_field(page, content):
+    """The HTML of a page, with the field if it is to have it."""
+    if page not in BELOW:
+        return content
+    head, end, rest = content.partition(BELOW[page])
+    inner = re.match(r"(?:</\w+>)*", rest)[0]
+    return head + end + inner + field(page) + rest[len(inner):]
 
 
 def field(page):

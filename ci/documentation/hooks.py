@@ -17,6 +17,7 @@ LOOKED_UP = {"errors.md", "failure-modes.md"}  # pages whose rows are found by t
 PARTS = {"Design": 0.3, "Contributing": 0.3}
 PLACES = {"changelog.md": 0.1, "measurements.md": 0.1, "checks-in-detail.md": 0.3, "reports-in-detail.md": 0.3, "gallery/": 0.1, "choices/": 0.1, "sdk-": 0.3, "findings.md": 1.6}
 LONG = 60  # characters of a cell from which on a table becomes a list on a narrow screen
+SHORT = 14  # characters of the longest cell of a column whose cells then stand side by side
 rows = []  # entries of the search
 
 
@@ -50,9 +51,12 @@ def labelled(table):
     if len(heads) < 2 or max((len(plain(cell)) for cell in cells), default=0) < LONG:
         return table
 
+    longest = [max((len(plain(cell)) for cell in cells[at::len(heads)]), default=0) for at in range(len(heads))]
+    marks = [f'<td data-label="{head}"' + (' class="short"' if 0 < at and most <= SHORT else "") for at, (head, most) in enumerate(zip(heads, longest))]
+
     def row(match):
-        names = iter(heads)
-        return re.sub(r"<td\b", lambda _: f'<td data-label="{next(names, "")}"', match[0])
+        marked = iter(marks)
+        return re.sub(r"<td\b", lambda found: next(marked, found[0]), match[0])
     return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table>", '<table class="stacked">', 1)
 
 
@@ -83,7 +87,9 @@ def on_page_content(content, page, config, files):
         text = labelled(match[0])
         return with_anchors(text, page, heading[0], taken) if page.file.src_uri in LOOKED_UP else text
     made = re.sub(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>|<table>.*?</table>", part, content, flags=re.DOTALL)
-    return front.field(page.file.src_uri) + made if page.file.src_uri in front.PAGES else made
+    # A wide picture is too small on a phone: a touch shows it whole.
+    made = re.sub(r'<p>(<img [^>]*?src="([^"]+)"[^>]*>)</p>', r'<p><a class="cci-picture" href="\2">\1</a></p>', made)
+    return front.with_field(page.file.src_uri, made)
 
 
 def put_names_before_longer_ones():

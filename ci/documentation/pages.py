@@ -2,7 +2,8 @@
 
 The documents are written for whoever reads them in the repository. On the site they lie elsewhere, so links are rewritten; what is
 no page and no picture cannot be linked to. Three things are Markdown on a forge and not to Python-Markdown: a title behind the
-language of a block of code, a list that is indented by two blanks, and Markdown within <details>."""
+language of a block of code, a list that is indented by two blanks, and Markdown within <details>. A forge shows the <source> of a
+<picture> for the reader's theme; the site, where a reader can switch, has a picture for each. A block of commands gets its language."""
 import os
 import pathlib
 import re
@@ -16,6 +17,10 @@ LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 NAMED = re.compile(r"\[([\w/-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
 FENCE = re.compile(r"^ *```")
 TITLED = re.compile(r"^( *```\w+) (\S+)$")
+ATTRIBUTE = re.compile(r'\b(src|srcset)="([^"]+)"')
+PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
+DARK = re.compile(r"(?: and )?\(prefers-color-scheme: dark\)")
+COMMAND = re.compile(r"[A-Z_]+=\S+ |(?:\./)?cudnn-ci\b|(?:\./)?ci/|(?:chmod|docker|mkdir|mv|pip|podman|python3?|sha256sum|srun) ")
 NESTED = re.compile(r"^( {2,3})([-*] |\d+\. )")
 SAMPLES, GALLERY = "sample-runs.md", "gallery/index.md"  # the one page follows the other, to which no document links
 PICTURES = {".webp", ".png", ".svg"}
@@ -79,6 +84,39 @@ def title_of(path):
     return re.search(r"^# +(.+?) *$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
 
 
+def themed(match):
+    """A <picture> with sources for a dark theme as two, of which the theme's style shows one."""
+    sources = re.findall(r"<source [^>]*>", match[0])
+    image = re.search(r"<img [^>]*>", match[0])[0]
+    dark = {DARK.sub("", re.search(r'media="([^"]*)"', one)[1]): one for one in sources if DARK.search(one)}
+    if not dark:
+        return match[0]
+    made = ""
+    for scheme, chosen in (("light", [one for one in sources if one not in dark.values()]), ("dark", [one for media, one in dark.items() if media])):
+        one = image if scheme == "light" else re.sub(r'src="[^"]*"', "src=" + re.search(r'srcset=("[^"]*")', dark[""])[1], image)
+        made += "<picture>" + "".join(DARK.sub("", source) for source in chosen) + re.sub(r'(src="[^"]*)"', rf'\1#only-{scheme}"', one) + "</picture>"
+    return made
+
+
+def language_of(block):
+    """The language of an indented block: that of what one types, with a prompt before it or not; empty: anything else."""
+    lines = [line for line in block if line]
+    starts = [line for at, line in enumerate(lines) if at == 0 or not lines[at - 1].endswith("\\")]
+    return "console" if block[0].startswith("$ ") else "sh" if all(COMMAND.match(line) for line in starts) else ""
+
+
+def with_languages(text):
+    """Markdown in which indented blocks of commands, outside of lists, are fences that name their language."""
+    def fenced(match):
+        block = [line[4:] for line in match[2].rstrip("\n").split("\n")]
+        language = language_of(block)
+        return f"{match[1]}```{language}\n" + "\n".join(block) + "\n```\n\n" if language else match[0]
+    parts = re.split(r"(^ *```.*?^ *```$)", text, flags=re.MULTILINE | re.DOTALL)
+    # Before the block is a line that is neither indented nor an item of a list.
+    block = r"(^(?![-*] |\d+\. | ).+\n\n)((?: {4}.*\n)(?:(?: {4}.*)?\n(?=\n| {4}|\Z|\S))*)"
+    return "".join(part if at % 2 else re.sub(block, fenced, part, flags=re.MULTILINE) for at, part in enumerate(parts))
+
+
 def rewritten(root, page, places):
     """The Markdown of a page of the repository as a page of the site. `places`: sources() and generated() together."""
     def named(match):
@@ -91,14 +129,18 @@ def rewritten(root, page, places):
             return match[0]
         return f"]({target_of(page, address, anchor, places)})"
 
+    def attribute(match):
+        address, _, anchor = match[2].partition("#")
+        return match[0] if "://" in address else f'{match[1]}="{target_of(page, address, anchor and "#" + anchor, places)}"'
+
     lines, in_code = [], False
-    for line in (root / page).read_text(encoding="utf-8").split("\n"):
+    for line in with_languages(PICTURE.sub(themed, (root / page).read_text(encoding="utf-8"))).split("\n"):
         if FENCE.match(line):
             if not in_code:
                 line = TITLED.sub(r'\1 title="\2"', line)
             in_code = not in_code
         elif not in_code and not line.startswith("    "):
-            line = LINK.sub(link, NAMED.sub(named, line))
+            line = ATTRIBUTE.sub(attribute, LINK.sub(link, NAMED.sub(named, line)))
             line = NESTED.sub(r"    \2", line)
             line = line.replace("<details>", '<details markdown="1">')
         lines.append(line)
@@ -113,28 +155,37 @@ def links_of(text):
 
 def navigation(root, places):
     """mkdocs' nav, by the headings and lists of harness/docs/README.md. Each page stands once: where it is linked to as a whole, or
-    else where its first part is. A page that this table of contents does not have follows the first page that links to it."""
+    else where its first part is. Links behind words and a colon are a group with these words as its name. A page that this table of
+    contents does not have is in a group with the first page that links to it."""
     contents = "harness/docs/README.md"
     sections = re.split(r"^## +(.+?) *$", (root / contents).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    entries = []  # [section, title, source, whether it is the whole page]
+    entries = []  # [section, group, title, source, whether it is the whole page]
     for name, text in zip(sections[::2], sections[1::2]):
-        for title, address, anchor in links_of(text):
-            if "://" not in address:
-                source, rest = source_of(contents, address, anchor, places)
-                entries.append((name, title, source, not rest))
+        for item in re.split(r"^- ", text, flags=re.MULTILINE):
+            group = re.match(r"([^\[\]:]+):", item)
+            for title, address, anchor in links_of(item):
+                if "://" not in address:
+                    source, rest = source_of(contents, address, anchor, places)
+                    entries.append((name, group and " ".join(group[1].split()), title, source, not rest))
     taken = {}
-    for at, (name, title, source, whole) in sorted(enumerate(entries), key=lambda entry: not entry[1][3]):
+    for at, (name, group, title, source, whole) in sorted(enumerate(entries), key=lambda entry: not entry[1][4]):
         if source not in places:
             raise Failure(f"{contents}: {source} is no page of the site")
         if source not in taken:
-            taken[source] = (at, name, title if whole or source == "README.md" else None)
+            taken[source] = (at, name, group, title if whole or source == "README.md" else None)
     tree = {name: [] for name in sections[::2]}
-    for source, (_, name, title) in sorted(taken.items(), key=lambda entry: entry[1][0]):
-        tree[name].append({title: places[source]} if title else places[source])
+    for source, (_, name, group, title) in sorted(taken.items(), key=lambda entry: entry[1][0]):
         after = [page for page in places if places[page] == GALLERY] if places[source] == SAMPLES else []
-        for page in [*followers(root, source, places, {*taken, contents}), *after]:
-            taken[page] = (None, name, None)
-            tree[name].append(places[page])
+        pages = [*followers(root, source, places, {*taken, contents}), *after]
+        taken |= {page: (None, name, None, None) for page in pages}
+        entry = {title: places[source]} if title else places[source]
+        if pages:
+            entry = {title or title_of(root / source): [{"Overview": places[source]}, *(places[page] for page in pages)]}
+        last = tree[name][-1] if tree[name] else None
+        if group and isinstance(last, dict) and group in last:
+            last[group].append(entry)
+        else:
+            tree[name].append({group: [entry]} if group else entry)
     missing = [source for source, place in places.items() if place.endswith(".md") and source not in {*taken, contents}]
     if missing:
         raise Failure(f"{contents}: no page leads to {', '.join(missing)}")

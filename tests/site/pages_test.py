@@ -72,6 +72,25 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.rewritten("README.md", "- a\n  - b\n  c"), "- a\n    - b\n  c")
         self.assertEqual(self.rewritten("README.md", "<details><summary>"), '<details markdown="1"><summary>')
 
+    def test_a_block_of_commands_has_its_language(self):
+        for block, language in (("./cudnn-ci run IMAGE\nA=b cudnn-ci", "sh"), ("$ ci/gate\nsaid", "console"), ("docker run \\\n  x", "sh"), ("verdict: passed", "")):
+            lines = "".join(f"    {line}\n" for line in block.split("\n"))
+            wanted = f"a\n\n```{language}\n{block}\n```\n\nb\n" if language else f"a\n\n{lines}\nb\n"
+            self.assertEqual(self.rewritten("README.md", f"a\n\n{lines}\nb\n"), wanted)
+        for text in ("- a\n\n    ci/gate\n", "- a\n  b\n\n    ci/gate\n", "```\na\n\n    ci/gate\n```\n"):
+            self.assertEqual(self.rewritten("README.md", text), text)
+
+    def test_a_picture_of_two_themes_is_two_pictures(self):
+        source = '<source media="{}" srcset="harness/docs/deep/{}.webp">'
+        self.places = {**self.places, **{f"harness/docs/deep/{name}.webp": f"deep/{name}.webp" for name in ("b", "c", "d")}}
+        text = ("<picture>\n" + source.format("(max-width: 9px) and (prefers-color-scheme: dark)", "d") + source.format("(max-width: 9px)", "c") +
+                source.format("(prefers-color-scheme: dark)", "b") + '\n<img alt="x" src="harness/docs/deep/a.webp">\n</picture>')
+        self.assertEqual(self.rewritten("README.md", text),
+                         '<picture><source media="(max-width: 9px)" srcset="deep/c.webp"><img alt="x" src="deep/a.webp#only-light"></picture>'
+                         '<picture><source media="(max-width: 9px)" srcset="deep/d.webp"><img alt="x" src="deep/b.webp#only-dark"></picture>')
+        with self.assertRaisesRegex(pages.Failure, "leads to no page"):
+            self.rewritten("README.md", '<img src="gone.webp">')
+
     def test_the_navigation_is_the_contents_page(self):
         self.put("harness/docs/README.md", "# All\n\n[x](one.md)\n\n## Learn\n\n- [A part](one.md#p), [a `tool`](../../README.md#s)\n\n"
                  "## Look\n\n- [Whole\n  page](one.md) and [away](https://example.com)\n")
@@ -79,7 +98,9 @@ class Tree(unittest.TestCase):
         self.put("harness/docs/deep/two.md", "# Second\n")
         places = {name: place for name, place in self.places.items() if place.endswith(".md") and place != "keys.md"}
         self.assertEqual(pages.navigation(self.root, places), [
-            {"Learn": [{"a tool": "index.md"}]}, {"Look": [{"Whole page": "one.md"}, "deep/two.md"]}, {"Contents": "contents.md"}])
+            {"Learn": [{"a tool": "index.md"}]}, {"Look": [{"Whole page": [{"Overview": "one.md"}, "deep/two.md"]}]}, {"Contents": "contents.md"}])
+        self.put("harness/docs/README.md", "# All\n\n## Look\n\n- [Start](../../README.md)\n- Both\n  of them: [One](one.md), in [Two](deep/two.md)\n")
+        self.assertEqual(pages.navigation(self.root, places)[0], {"Look": [{"Start": "index.md"}, {"Both of them": [{"One": "one.md"}, {"Two": "deep/two.md"}]}]})
         with self.assertRaisesRegex(pages.Failure, "no page leads to matrices/m.json"):
             pages.navigation(self.root, self.places)
 
@@ -164,6 +185,9 @@ class Hooks(unittest.TestCase):
         self.assertEqual(hooks.labelled(short), short)
         self.assertIn('<table class="stacked">', hooks.labelled(short.replace("y", "y" * 60)))
         self.assertIn('<td data-label="b">yyy', hooks.labelled(short.replace("y", "y" * 60)))
+        # Short columns stand side by side, but for the first, which names the row.
+        three = "<table><tr><th>a</th><th>b</th><th>c</th></tr><tr><td>x</td><td>" + "y" * 60 + "</td><td>z</td></tr></table>"
+        self.assertEqual(re.findall(r"<td[^>]*>", hooks.labelled(three)), ['<td data-label="a">', '<td data-label="b">', '<td data-label="c" class="short">'])
 
 
 class OfTheProgram(unittest.TestCase):
@@ -212,6 +236,27 @@ class Drawings(unittest.TestCase):
 LOOKUP = """const {lookup} = require(process.argv[1]);
 const [known, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
 console.log(JSON.stringify(texts.map((text) => lookup(known, text))));"""
+
+
+class Field(unittest.TestCase):
+    def test_the_name_of_the_page_stands_above_the_field(self):
+        text = "<h1>a</h1>\n<p>b</p><div><pre>c</pre></div>\n<p>d</p>"
+        self.assertEqual(front.with_field("limits.md", text), text)
+        for page, above in (("index.md", "<h1>a</h1>\n<p>b</p><div><pre>c</pre></div>"), ("errors.md", "<h1>a</h1>")):
+            made = front.with_field(page, text)
+            self.assertTrue(made.startswith(f'{above}<section class="cci-front"'), made[:90])
+            self.assertTrue(made.endswith(text[len(above):]))
+
+
+class OfFindings(unittest.TestCase):
+    def test_a_finding_says_how_bad_it_is_what_to_do_and_what_shows_it(self):
+        finding = {"id": "a-b", "severity": "error", "blame": "image", "of": "nccl", "summary": "a <b>", "remedy": "do it", "where": "host", "command": "x --y",
+                   "messages": [{"text": "`boom` or", "fix": "z"}]}
+        made = findings_pages.section_of(finding)
+        for part in ("\n## a-b\n", '<span class="cci-error">error</span> blame: image · component: nccl<', "\nA \\<b\\>.\n", "**What to do.** do it\n",
+                     "On the host:\n\n```sh\nx --y\n```\n", "- `boom` or\n"):
+            self.assertIn(part, made)
+        self.assertEqual([findings_pages.capital(words) for words in ("cuDNN x", "the x", "LD_A x")], ["cuDNN x", "The x", "LD_A x"])
 
 
 @unittest.skipUnless(shutil.which("node"), "no node")
