@@ -40,7 +40,7 @@ def configuration(work, nav, version):
             "theme": {"name": "material", "font": False, "palette": schemes, "icon": {"logo": "material/gate"}, "favicon": "assets/favicon.svg",
                       "features": ["navigation.tabs", "navigation.top", "navigation.footer", "search.highlight", "content.code.copy", "toc.follow"]},
             "plugins": [{"search": {"separator": SEPARATOR, "lang": "en"}}, "offline"], "hooks": [str(here / "hooks.py")],
-            "markdown_extensions": EXTENSIONS, "extra_css": ["assets/site.css"],
+            "markdown_extensions": EXTENSIONS, "extra_css": ["assets/site.css"], "extra_javascript": ["assets/lookup-data.js", "assets/lookup.js"],
             "extra": {"polyfills": ["assets/iframe-worker.js"], "homepage": "index.html", "generator": False},
             "validation": {"nav": {"omitted_files": "warn", "not_found": "warn", "absolute_links": "warn"},
                            "links": {"not_found": "warn", "anchors": "warn", "absolute_links": "warn", "unrecognized_links": "warn"}}}

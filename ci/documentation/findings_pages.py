@@ -107,7 +107,7 @@ def page_of_findings(files):
 def section_of(finding):
     """What the page of findings says of one: how bad it is, what it means, what to do, and what shows it."""
     parts = [f"## {finding['id']}",
-             f'<p class="cci-facts"><span class="cci-{finding["severity"]}">{finding["severity"]}</span> blame: {finding["blame"]} · component: {finding["of"]}</p>',
+             f'<p class="cci-facts" data-search-exclude><span class="cci-{finding["severity"]}">{finding["severity"]}</span> blame: {finding["blame"]} · component: {finding["of"]}</p>',
              f"{capital(text_of(finding['summary']))}.", f"**What to do.** {text_of(finding['remedy'])}"]
     if "command" in finding:
         parts.append(f"{PLACES[finding['where']]}:\n\n```sh\n{finding['command']}\n```")

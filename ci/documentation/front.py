@@ -1,4 +1,4 @@
-"""The field of the site's first page that takes an error's text and shows the cure, and what it knows."""
+"""The field of the site's first page that takes an error's text and shows the cure, and what it and the theme's search know."""
 import html
 import json
 import re
@@ -21,9 +21,19 @@ def known(files):
     return {"messages": messages, "findings": findings}
 
 
+def script_of(data):
+    """lookup-data.js of what known() gives."""
+    return f"window.cudnnCiKnown = {json.dumps(data, ensure_ascii=True, separators=(',', ':'))};\n"
+
+
 def data_of(files):
     """lookup-data.js."""
-    return f"window.cudnnCiKnown = {json.dumps(known(files), ensure_ascii=True, separators=(',', ':'))};\n"
+    return script_of(known(files))
+
+
+def words_of(message):
+    """The words of a message, by which its row is found, however it is marked up."""
+    return re.sub(r"[^a-z0-9]+", " ", message.lower()).strip()
 
 
 def with_field(page, content):
@@ -41,5 +51,4 @@ def field(page):
     return (f'<section class="cci-front" data-search-exclude><p class="cci-title" id="cci-title">{TITLES[page]}</p>'
             '<textarea id="cci-text" rows="1" spellcheck="false" autocomplete="off" aria-labelledby="cci-title" '
             'placeholder="Paste an error message, or the id of a finding"></textarea>'
-            f'<ul id="cci-results" aria-live="polite"></ul><div class="cci-examples"><span>Often looked up:</span>{examples}</div></section>\n'
-            '<script src="assets/lookup-data.js"></script><script src="assets/lookup.js"></script>\n')
+            f'<ul id="cci-results" aria-live="polite"></ul><div class="cci-examples"><span>Often looked up:</span>{examples}</div></section>\n')

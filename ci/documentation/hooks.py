@@ -107,7 +107,21 @@ def put_names_before_longer_ones():
             row["boost"] = 1.3
 
 
+def add_rows_to_lookup(path):
+    """The row of the page of errors to each message that lookup.js knows: the theme's search leads there."""
+    begin, end = front.data_of({}).split("{", 1)[0], ";\n"
+    known = json.loads(path.read_text(encoding="utf-8")[len(begin):-len(end)])
+    places = {}
+    for row in rows:
+        if row["location"].startswith("errors.html#"):
+            places.setdefault(front.words_of(html.unescape(row["title"]).rpartition(" (")[0]), row["location"])
+    for message in known["messages"]:
+        message["row"] = places[front.words_of(message["text"])]
+    path.write_text(front.script_of(known), encoding="utf-8")
+
+
 def on_post_build(config):
+    add_rows_to_lookup(pathlib.Path(config.site_dir) / "assets/lookup-data.js")
     put_names_before_longer_ones()
     path = pathlib.Path(config.site_dir) / "search/search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))

@@ -151,6 +151,19 @@ class Site(unittest.TestCase):
         for finding in re.findall(r"^## (.+)$", findings_pages.page_of_findings(findings_pages.read(ROOT)), re.M):
             self.assertIn(f"findings.html#{finding}", {entry["location"] for entry in entries})
 
+    def test_the_search_of_every_page_knows_the_row_of_each_message(self):
+        text = (self.site / "assets/lookup-data.js").read_text(encoding="utf-8")
+        known = json.loads(text.partition(" = ")[2].rstrip().rstrip(";"))
+        rows = [message["row"] for message in known["messages"]]
+        self.assertGreater(len(rows), 150)
+        self.assertEqual(len(set(rows)), len(rows))
+        for row in rows:
+            page, _, anchor = row.partition("#")
+            self.assertIn(anchor, self.pages[page].anchors)
+        for page, read in self.pages.items():
+            loaded = [os.path.basename(address) for address in read.loads if "lookup" in address]
+            self.assertEqual(loaded, ["lookup-data.js", "lookup.js"], page)  # twice, and two hits take turns for ever
+
     def test_the_same_sources_give_the_same_bytes(self):
         other = self.folder / "elsewhere/site"
         run = build(other, "--archive", self.folder / "two.tar.gz", "--program", PROGRAM, SOURCE_DATE_EPOCH="1700000000", TZ="Asia/Tokyo", LC_ALL="C", PYTHONHASHSEED="7")

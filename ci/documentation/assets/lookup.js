@@ -1,4 +1,5 @@
-/* The field of the first page and of the page of errors: what a program printed, or the id of a finding, gives the cure at once.
+/* What a program printed, or the id of a finding, gives the cure at once: in the field of the first page and of the page of errors, and
+ * as the first hit of the theme's search, which looks for words alone.
  *
  * It finds what `cudnn-ci explain` finds (harness/cli/finding_signs.cc). What is known stands in lookup-data.js.
  */
@@ -98,7 +99,41 @@
     ...messages.map((one) => card(marked(one.text), marked(one.fix), ["cudnn-ci names the cause: ", ...linked(one.findings), one.findings.length > 4 ? " and others" : ""])),
   ];
 
+  // Whether a text is a topic: one word of a language, which says nothing of what was printed.
+  const isTopic = (text) => /^[A-Z]?[a-z]*$/.test(text);
+
+  // The first hit of the theme's search, as the theme has hits; undefined without one. `base`: where the site begins.
+  const hitOf = ({ finding, messages: [message] }, base) => {
+    if (!finding && !message) return undefined;
+    const [address, title, text] = message ? [message.row, message.text, message.fix] : [`findings.html#${finding.id}`, finding.id, `${finding.summary}. ${finding.remedy}`];
+    return make("li", { class: "md-search-result__item cci-hit" },
+      make("a", { href: new URL(address, base).href, class: "md-search-result__link", tabindex: "-1" },
+        make("article", { class: "md-search-result__article md-typeset", "data-md-score": "1e9" }, make("h2", {}, ...marked(title)), make("p", {}, ...marked(text)))));
+  };
+
+  const startSearch = () => {
+    const query = document.querySelector("input[name=query]");
+    const list = document.querySelector(".md-search-result__list");
+    if (!query || !list) return;
+    const base = new URL(`${JSON.parse(document.getElementById("__config").textContent).base}/`, location.href);
+    let asked = "";
+    let hit;
+    // The theme makes the list anew for each letter.
+    const show = () => {
+      const text = query.value.trim();
+      if (text !== asked) {
+        list.querySelector(".cci-hit")?.remove();
+        asked = text;
+        hit = text && !isTopic(text) ? hitOf(lookup(window.cudnnCiKnown, text), base) : undefined;
+      }
+      if (hit && list.firstChild !== hit) list.prepend(hit);
+    };
+    new MutationObserver(show).observe(list, { childList: true });
+    query.addEventListener("input", show);
+  };
+
   const start = () => {
+    startSearch();
     const field = document.getElementById("cci-text");
     const results = document.getElementById("cci-results");
     if (!field) return;
