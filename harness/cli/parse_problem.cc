@@ -36,6 +36,17 @@ std::string Suggestion(const CLI::App& app) {
   return near.empty() || near == word ? "" : "; did you mean '" + near + "'?";
 }
 
+// "unknown option --nosuch"; without an option among the words, what the first of them was to be. What stands
+// behind an unknown option may be its value.
+std::string Unknown(const std::vector<std::string>& words, bool after_command) {
+  std::vector<std::string> options;
+  for (const std::string& word : words)
+    if (word.size() > 1 && word[0] == '-') options.push_back(word.substr(0, word.find('=')));
+  if (!options.empty())
+    return (options.size() > 1 ? "unknown options " : "unknown option ") + Join(options, " ");
+  return (after_command ? "unexpected argument " : "unknown command ") + words[0];
+}
+
 }  // namespace
 
 std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
@@ -43,7 +54,7 @@ std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty();
   const auto commands = app.get_subcommands();
-  return (is_unknown ? "not expected: " + Join(unknown, " ") : std::string(error.what())) + Suggestion(app) +
+  return (is_unknown ? Unknown(unknown, !commands.empty()) : std::string(error.what())) + Suggestion(app) +
          " (see cudnn-ci " + (commands.empty() ? "" : commands[0]->get_name() + " ") + "--help)";
 }
 

@@ -34,7 +34,7 @@ std::string WhyNoAnswer(const ScriptRun& run, const std::string& problem, const 
                         double timeout_s) {
   if (!problem.empty()) return "left an answer that cannot be read: " + problem;
   if (!version.empty()) return "";
-  if (const std::string why = WhyNotStarted(run.python, run.end); !why.empty())
+  if (const std::string why = StartError(run.python, run.end); !why.empty())
     return "cannot be started: " + why;
   const std::string last = "; " + LastLine(run.end.output);
   if (run.end.timed_out) return "did not run a script within " + SecondsText(timeout_s) + last;
@@ -88,7 +88,7 @@ std::vector<std::string> FoldersOfTheHarness(const Context& ctx) {
 std::string InterpreterOfCase(Context& ctx, const std::string& parameter, const char* unusable) {
   TakeUsersLibraryPath(ctx);
   std::string python = InterpreterOf(parameter, ctx.SubjectSpec());
-  if (const std::string missing = WhyNotFound(python); !missing.empty()) {
+  if (const std::string missing = LookupError(python); !missing.empty()) {
     if (parameter == kAutoPython && python == kDefaultPython)
       ctx.Skip(CCI_SKIP_ABSENT, kDefaultPython, missing);
     ctx.Finding(unusable, missing);

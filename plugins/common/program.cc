@@ -28,13 +28,13 @@ int ErrorOf(const std::string& path) {
 }
 
 struct Found {
-  std::string path, why_not;  // one of them
+  std::string path, error;  // one of them
 };
 
 Found Find(const std::string& program) {
   if (program.find('/') != std::string::npos) {
-    const int error = ErrorOf(program);
-    return error == 0 ? Found{program, ""} : Found{"", program + ": " + std::strerror(error)};
+    const int code = ErrorOf(program);
+    return code == 0 ? Found{program, ""} : Found{"", program + ": " + std::strerror(code)};
   }
   const char* path = std::getenv("PATH");
   std::string folders = path ? path : kDefaultPath, refused;
@@ -43,20 +43,20 @@ Found Find(const std::string& program) {
     const std::string folder = colon == 0 ? "." : folders.substr(0, colon);
     folders.erase(0, colon + 1);
     const std::string file = folder + "/" + program;
-    const int error = ErrorOf(file);
-    if (error == 0) return {file, ""};
-    if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
+    const int code = ErrorOf(file);
+    if (code == 0) return {file, ""};
+    if (code == EACCES && refused.empty()) refused = file + ": " + std::strerror(code);
   }
   return {"", refused.empty() ? program + " is not in PATH" : refused};
 }
 
 }  // namespace
 
-std::string WhyNotFound(const std::string& program) { return Find(program).why_not; }
+std::string LookupError(const std::string& program) { return Find(program).error; }
 
 std::string PathOfProgram(const std::string& program) { return Find(program).path; }
 
-std::string WhyNotStarted(const std::string& program, const ChildResult& result) {
+std::string StartError(const std::string& program, const ChildResult& result) {
   const std::string words = "cannot run " + program + ": ";
   if (result.exit_status != kNotFound || result.output.compare(0, words.size(), words) != 0) return "";
   return result.output.substr(words.size(), result.output.find('\n') - words.size());

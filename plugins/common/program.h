@@ -8,14 +8,14 @@
 
 namespace cudnn_ci {
 
-// Why `program` cannot be started, by the rule of execvp(3): with a slash it is a path, else it is looked up
+// The error of looking `program` up by the rule of execvp(3): with a slash it is a path, else it is looked up
 // in the folders of PATH. Empty: there is such a file and it may be executed.
-std::string WhyNotFound(const std::string& program);
+std::string LookupError(const std::string& program);
 // The path of its file, by the same rule; empty: there is none.
 std::string PathOfProgram(const std::string& program);
 
-// The words with which the worker says that the program could not be started at all; empty if it was.
-std::string WhyNotStarted(const std::string& program, const ChildResult& result);
+// The error with which the worker says that the program could not be started at all; empty if it was.
+std::string StartError(const std::string& program, const ChildResult& result);
 
 // "its last line: no such module", the last one that says anything; or that it printed nothing.
 std::string LastLine(const std::string& output);

@@ -14,7 +14,7 @@ constexpr double kRpmSeconds = 10;
 
 std::vector<Package> RpmPackagesOf(Context& ctx, const std::string& file) {
   if (!IsSystemFolder(file) || !HasRpmDatabase()) return {};
-  if (const std::string why = WhyNotFound("rpm"); !why.empty()) {
+  if (const std::string why = LookupError("rpm"); !why.empty()) {
     ctx.Log("rpm's database is not read, because the program rpm is missing: " + why);
     return {};
   }

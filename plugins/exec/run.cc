@@ -44,7 +44,7 @@ bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result, const S
                strsignal(result.signal) + "); " + LastLine(result.output) + WordsOfShortage(result.output);
       }))
     return false;
-  const std::string not_started = WhyNotStarted(p.argv[0], result);
+  const std::string not_started = StartError(p.argv[0], result);
   if (!Judge(ctx, not_started.empty(), "the command starts", kCommandMissing, p.argv[0] + ": " + not_started))
     return false;
   Judge(ctx, result.exit_status == p.exit_status, "the exit status is the expected one", kCommandExitStatus,
@@ -71,7 +71,7 @@ void JudgeLibraries(Context& ctx, const Command& p, const std::string& record) {
 }
 
 void RunCommand(Context& ctx, const Command& p) {
-  const std::string missing = WhyNotFound(p.argv[0]);
+  const std::string missing = LookupError(p.argv[0]);
   if (!Judge(ctx, missing.empty(), "the command is there", kCommandMissing, missing)) return;
   std::vector<std::string> argv;
   const std::string record = ctx.ScratchDir() + "/mapped";

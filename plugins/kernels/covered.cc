@@ -20,8 +20,8 @@ struct Covered {
   static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
 
   // Why a package is not covered; empty: it is.
-  static std::string WhyNot(const Context& ctx, const std::vector<Adapter>& adapters,
-                            const RunnerPackage& package) {
+  static std::string GapOf(const Context& ctx, const std::vector<Adapter>& adapters,
+                           const RunnerPackage& package) {
     for (const Adapter& adapter : adapters) {
       const auto& names = adapter.distributions;
       if (std::find(names.begin(), names.end(), package.name) == names.end()) continue;
@@ -40,7 +40,7 @@ struct Covered {
     std::string covered, not_covered;
     const RunnerAnswer look = ListPackages(ctx, python, known, true, p.timeout_s);
     for (const RunnerPackage& package : look.packages) {
-      const std::string why = WhyNot(ctx, adapters, package), name = package.name + " " + package.version;
+      const std::string why = GapOf(ctx, adapters, package), name = package.name + " " + package.version;
       std::string& list = why.empty() ? covered : not_covered;
       list += (list.empty() ? "" : ", ") + name + (why.empty() ? "" : " (" + why + ")");
     }

@@ -139,7 +139,7 @@ TEST(Suggestions, OfOptionsAndCommands) {
     return result.err;
   };
   EXPECT_EQ(said({"--matrxi", "m.json"}),
-            "cudnn-ci: not expected: --matrxi m.json; did you mean '--matrix'? (see cudnn-ci --help)\n");
+            "cudnn-ci: unknown option --matrxi; did you mean '--matrix'? (see cudnn-ci --help)\n");
   EXPECT_THAT(said({"--output-dri=report"}), HasSubstr(" '--output-dir'?"));
   EXPECT_THAT(said({"report", "a.jsonl", "--requir", "t4"}),
               HasSubstr(" '--require'? (see cudnn-ci report --help)\n"));

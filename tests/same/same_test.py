@@ -20,7 +20,7 @@ case "$*" in
   "explain --all --json") echo '{"findings": [{"slug": "crashed"}, {"slug": "timed-out"}]}' ;;
   "explain crashed") echo "crashed: the process ended" ;;
   "list --help") echo "  --json  for machines" ;;
-  "--nonsense") echo "cudnn-ci: not expected: --nonsense" >&2; exit 2 ;;
+  "--nonsense") echo "cudnn-ci: unknown option --nonsense" >&2; exit 2 ;;
   *) echo "$*" ;;
 esac
 """
