@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
+#include "cli/help_format.h"
 #include "cli/launcher_line.h"
 #include "cli/output_folder.h"
 #include "cli/parse_problem.h"
@@ -137,6 +138,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     setenv("VIRTUAL_ENV", prefix.c_str(), 0);
   auto options = std::make_unique<RunOptions>();
   CLI::App app{kDescription, "cudnn-ci"};
+  app.formatter(MakeHelpFormat());  // its commands inherit it
   app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
   app.require_subcommand(0, 1);
   // The launcher's own words, for help and manual: as the first word it is not parsed here.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/help_format.h"
 #include "launch/options.h"
 
 namespace cudnn_ci {
@@ -18,20 +19,13 @@ struct Entry {
   std::string help;
 };
 
-// What CLI11 calls an option's type is "FILE", or "TEXT:{rich,strict}" with its check.
 Entry EntryOf(const CLI::Option& option) {
   Entry entry;
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
   entry.help = option.get_description();
   if (option.get_items_expected_max() == 0) return entry;
-  const std::string type = option.get_type_name();
-  const size_t colon = type.find(':');
-  entry.value = type.substr(0, colon);
-  if (colon != std::string::npos && type.compare(colon, 2, ":{") == 0) {
-    entry.value = Join(Split(std::string_view(type).substr(colon + 2, type.size() - colon - 3), ','), "|");
-  }
-  if (option.get_positional()) entry.value = option.get_name();
+  entry.value = option.get_positional() ? option.get_name() : ValueName(option);
   return entry;
 }
 

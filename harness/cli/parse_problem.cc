@@ -47,6 +47,15 @@ std::string Unknown(const std::vector<std::string>& words, bool after_command) {
   return (after_command ? "unexpected argument " : "unknown command ") + words[0];
 }
 
+// What CLI11 says of a wrong number of values, in words of the command line; else its own text.
+std::string Explained(const CLI::ParseError& error) {
+  std::string text = error.what();
+  const size_t many = text.find(": At Most 1 required but received "), none = text.find(": 1 required ");
+  if (many != std::string::npos) return text.substr(0, many) + " is given more than once; give it once";
+  if (none != std::string::npos && text.ends_with(" missing")) return text.substr(0, none) + " needs a value";
+  return text;
+}
+
 }  // namespace
 
 std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
@@ -54,7 +63,7 @@ std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty();
   const auto commands = app.get_subcommands();
-  return (is_unknown ? Unknown(unknown, !commands.empty()) : std::string(error.what())) + Suggestion(app) +
+  return (is_unknown ? Unknown(unknown, !commands.empty()) : Explained(error)) + Suggestion(app) +
          " (see cudnn-ci " + (commands.empty() ? "" : commands[0]->get_name() + " ") + "--help)";
 }
 

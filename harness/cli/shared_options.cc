@@ -24,8 +24,8 @@ void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what) {
       ->check(CheckPath());
   app->add_option(
          kMatrixRoot, o->root,
-         "set by the launcher: the folder of the host's files. The matrix and its parents are read below "
-         "it, and named without it")
+         "set by the launcher: the folder under which the host's files are mounted. Reports name the "
+         "matrix and its parents without it")
       ->type_name("DIR")
       ->check(CheckPath());
 }

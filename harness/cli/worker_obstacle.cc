@@ -51,7 +51,7 @@ Finding MissingLoader(const std::string& loader, const std::string& root) {
   for (std::string& other : others)
     if (IsOfMusl(other)) other += " (musl, as in Alpine)";
   if (others.empty())
-    detail += " and no other loader: no dynamically linked program runs in it";
+    detail += ", and no other loader: no dynamically linked program runs in it";
   else
     detail += "; for another " + std::string(has_glibc ? "processor" : "C library") + " it has " +
               SingleLine(Join(others, ", "), 300);

@@ -94,8 +94,7 @@ void WarnOfKnownRegressions(Context& ctx, const std::string& version, const std:
   ctx.Finding(kKnownRegression,
               std::to_string(count) + (count == 1 ? " known regression" : " known regressions") +
                   " of cuDNN " + version + " (version facts as of " +
-                  ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")" + named +
-                  "; all are in known-regressions.txt",
+                  ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + "; all are in known-regressions.txt)" + named,
               {ReleaseLine(package, ReleaseWithout(ctx, warned, machine, satisfies))});
 }
 

@@ -82,9 +82,10 @@ void ReportRed(Context& ctx, const Faults& red) {
 void Warn(Context& ctx, const Faults& warned) {
   if (warned.empty()) return;
   std::string text = std::to_string(warned.size()) + (warned.size() == 1 ? " known fault" : " known faults") +
-                     " (version facts as of " + ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
+                     " (version facts as of " + ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) +
+                     "; known-faults.txt has all, with their sources)";
   for (std::size_t i = 0; i < warned.size() && i < kMostNamed; ++i) text += "; " + warned[i].Short();
-  ctx.Finding(kKnownFault, text + "; known-faults.txt has all, with their sources");
+  ctx.Finding(kKnownFault, text);
 }
 
 void Attach(Context& ctx, const Said& said) {

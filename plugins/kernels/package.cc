@@ -226,7 +226,9 @@ class PackageCase {
 
   // What was seen stays with the case, whatever its outcome.
   void Tell() {
-    std::string text = name_ + ", built for CUDA " + answer().built + ", on " + answer().device + "\n";
+    std::string text =
+        name_ + (answer().built.empty() ? ", built without CUDA" : ", built for CUDA " + answer().built) +
+        (answer().device.empty() ? "" : ", on " + answer().device) + "\n";
     if (!adapter_.known_good.empty()) text += "known to be right: " + adapter_.known_good + "\n";
     if (!adapter_.known_bad.empty()) text += "known to be wrong: " + adapter_.known_bad + "\n";
     double right = 0, within_bound = 0, refused = 0, wrong = 0, first_s = 0, second_s = 0;

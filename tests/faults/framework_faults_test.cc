@@ -128,7 +128,7 @@ std::vector<Fault> Frameworks() {
       Showing("ONNX Runtime without its libraries",
               {Sound("onnxruntime_that_must_be_preloaded",
                      Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
-      Showing("framework in the place of another",
+      Showing("framework that replaced another",
               {Image("onnxruntime_over_onnxruntime_gpu", OnnxruntimeReplaced(), "framework-replaced",
                      {"onnxruntime-gpu"})}),
       Showing("framework without its libraries",

@@ -70,7 +70,7 @@ std::vector<Fault> DeviceCode() {
               {Image("ptx_of_a_newer_toolkit", Libraries({{"liba.so", Ptx(9, 4)}}), "device-code-ptx-too-new",
                      {"PTX 80 (9.4); only PTX for 9.0", "compiles PTX up to 9.0 (CUDA 13.0)"})}),
       Showing(
-          "cards that are served less well",
+          "GPUs that are supported only in part",
           {Sound("package_for_an_architecture_alone",
                  Libraries({{"liba.so", made::Library({{made::Sass(86, 0x100011)}})}}, "mine/liba.so,,\n"),
                  "device-code-for-other-cards"),

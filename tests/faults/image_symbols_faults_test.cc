@@ -136,7 +136,7 @@ std::vector<Fault> BrokenImages() {
                       "library-damaged", {"libcutensorMg.so.2", "truncated"}),
                 Image("cublas_where_nobody_looks", WithCublasWhereNobodyLooks(), "library-missing",
                       {"CTranslate2 opens libcublas.so.12", "nvidia/cublas/lib"})}),
-       Showing("package in the place of another",
+       Showing("package that replaced another",
                {Image("package_replaced", WithReplacedPackage(), "package-replaced",
                       {"mine 1.0 has replaced files of mine-gpu 1.0"})}),
        Showing("extension of PyTorch for another CUDA",
@@ -208,7 +208,7 @@ std::vector<Fault> OddImages() {
                                                               t.gate().Path("gone/libmlx5.so.1"));
                                                     }),
                                                     "library-unused-unresolved")}),
-      Showing("interpreter that is no program",
+      Showing("interpreter that is not a program",
               {Sound("interpreter_is_a_script",
                      WithExtension([](FaultTest& t) { t.gate().Write("venv/bin/python", "#!/bin/sh\n"); }),
                      "symbols-undecided")}),

@@ -29,10 +29,10 @@ Make Package(const std::string& adapter, const std::string& fault = "") {
 
 std::vector<Fault> Kernels() {
   return Joined({
-      Showing("package of kernels for another release of its framework",
+      Showing("kernel package for another release of its framework",
               {Image("package_that_cannot_be_imported", Package("acme", "import"), "kernels-import-failed",
                      {"libacme.so: cannot open shared object file"})}),
-      Showing("kernel that accesses memory that is not its own",
+      Showing("kernel that accesses memory outside its buffers",
               {Image("package_that_breaks_the_gpu", Package("acme", "broken"), "kernels-crashed",
                      {"an illegal memory access was encountered"})}),
       Showing("kernel of a package that computes wrong numbers",

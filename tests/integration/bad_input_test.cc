@@ -182,12 +182,12 @@ TEST_F(BadInput, ACycleOfExtends) {
 
 TEST_F(BadInput, AnUnknownKey) {
   run_.Matrix(Entry("fixture.pass", R"("parms": {"i": 1})"));
-  ExpectRefused("did you mean");
+  ExpectRefused("\"params\"");
 }
 
 TEST_F(BadInput, ADuplicateKey) {
   run_.Matrix(Entry("fixture.pass", R"("params": {"i": 1, "i": 2})"));
-  ExpectRefused("was given before, at matrix.json:1:");
+  ExpectRefused("at matrix.json:1:");
 }
 
 TEST_F(BadInput, AnUnreadableVersionRange) {
@@ -197,7 +197,7 @@ TEST_F(BadInput, AnUnreadableVersionRange) {
 
 TEST_F(BadInput, AnUnknownCheck) {
   run_.Matrix(Entry("fixture.pas"));
-  ExpectRefused("did you mean");
+  ExpectRefused("\"fixture.pass\"");
 }
 
 TEST_F(BadInput, AnUnknownParameter) {
@@ -207,7 +207,7 @@ TEST_F(BadInput, AnUnknownParameter) {
 
 TEST_F(BadInput, AValueThatIsNotAllowed) {
   run_.Matrix(Entry("fixture.skip", R"("params": {"kind": "unsuported"})"));
-  ExpectRefused("did you mean");
+  ExpectRefused("\"unsupported\"");
 }
 
 TEST_F(BadInput, AValueOfTheWrongType) {
@@ -249,7 +249,7 @@ TEST_F(BadFolder, ThatMayNotBeWrittenNamesUserAndMode) {
   fs::create_directory(run_.Path("report"));
   chmod(run_.Path("report").c_str(), 0555);
   chmod(run_.folder().c_str(), 0777);
-  ExpectRefused("Permission denied (this is user ");
+  ExpectRefused("user " + std::to_string(geteuid() == 0 ? 65534 : geteuid()));
 }
 
 TEST_F(BadFolder, ThatIsAFile) {
@@ -259,7 +259,7 @@ TEST_F(BadFolder, ThatIsAFile) {
 
 TEST_F(BadFolder, WhereAReportIsADirectory) {
   fs::create_directories(run_.Path("report/junit.xml/inside"));
-  ExpectRefused("it is a directory");
+  ExpectRefused("a directory");
 }
 
 TEST_F(BadFolder, ThatCannotBeCreated) {

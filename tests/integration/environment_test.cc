@@ -77,7 +77,7 @@ TEST(Loader, ThatIsMissingIsNamedOnce) {
   const std::string empty = "mount -t tmpfs none \"$(readlink -f /lib64)\"";
   for (const auto& [more, words] : std::vector<std::pair<std::string, std::string>>{
            {"", " /lib64/ld-linux-x86-64.so.2,"},
-           {" && : > /lib64/ld-musl-x86_64.so.1", "/lib64/ld-musl-x86_64.so.1 (musl, as in Alpine)"}}) {
+           {" && : > /lib64/ld-musl-x86_64.so.1", "/lib64/ld-musl-x86_64.so.1 (musl"}}) {
     GateRun run;
     run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
     const GateResult result = RunMounted(&run, empty + more);
@@ -212,9 +212,7 @@ TEST(Inherited, AHardLimitThatIsTooLowIsTheRunnersFaultAndNamed) {
   if (!why.empty()) GTEST_SKIP() << why;
   if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
   for (const auto& [limit, words] : std::vector<std::pair<std::string, std::string>>{
-           {"-s 64", "limit of the stack is 64 KiB"},
-           {"-n 40", "limit of open files is 40"},
-           {"-v 4096000", "limit of address space is 4000 MiB"}}) {
+           {"-s 64", "stack is 64 KiB"}, {"-n 40", "files is 40"}, {"-v 4096000", "space is 4000 MiB"}}) {
     GateRun run;
     const GateResult result = RunLimited(&run, limit);
     EXPECT_EQ(result.exit_code, 3) << result.out << result.err;

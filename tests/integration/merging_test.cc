@@ -121,7 +121,7 @@ TEST_F(Merge, WhatIsNotOfOneRunIsRefusedWithOneLineAndLeavesNoReport) {
     for (const char* name : {"junit.xml", "report.json", "journal.jsonl"})
       EXPECT_FALSE(run_.Exists(std::string("report/") + name)) << words << name;
   };
-  refused({journals[0], journals[1], journals[1]}, "are both shard 2/3");
+  refused({journals[0], journals[1], journals[1]}, "shard 2/3");
   const std::string whole = Keep("whole", {});
   refused({journals[0], whole}, "whole");
   const std::string filtered = Keep("filtered", {"--shard", "3/3", "--filter", "*i=1*:*i=2*:*i=3*:*i=4*"});

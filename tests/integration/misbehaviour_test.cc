@@ -7,6 +7,7 @@
 
 #include "gate_run.h"
 #include "golden.h"
+#include "mentions.h"
 
 namespace cudnn_ci {
 namespace {
@@ -21,7 +22,7 @@ struct Row {
   std::string params;  // {"how": "segv"}
   std::string id;      // the case's
   std::string outcome, errors;
-  std::string detail;  // part of its first error's detail
+  std::string detail;  // an argument of its first error, whose sentence stands in the golden run
   int exit_code = 1;
   double timeout_s = 20;
   bool leaks = false;
@@ -47,7 +48,7 @@ void ExpectRow(const GateResult& result, const Row& row) {
   EXPECT_EQ(result.exit_code, row.exit_code) << result.err;
   EXPECT_EQ(result.Outcome(id), row.outcome);
   EXPECT_EQ(result.Errors(id), row.errors);
-  EXPECT_THAT(FirstDetail(result.Case(id)), HasSubstr(row.detail));
+  EXPECT_THAT(FirstDetail(result.Case(id)), Mentions(row.detail));
   if (row.leaks) {
     EXPECT_THAT(result.Flags(id), Contains("leaked"));
   }
@@ -101,42 +102,39 @@ TEST_P(Misbehaviour, GetsTheSameVerdictInAProcessPerCase) {
 }
 
 const Row kRows[] = {
-    {"segfault", "crash", R"({"how": "segv"})", "crash[how=segv]", "errored", "harness.crashed",
-     "SIGSEGV (Segmentation fault), in step last words", 5},
-    {"abort", "crash", R"({"how": "abort"})", "crash[how=abort]", "errored", "harness.crashed",
-     "SIGABRT (Aborted), in step last words", 5},
-    {"bus_error", "crash", R"({"how": "bus"})", "crash[how=bus]", "errored", "harness.crashed",
-     "SIGBUS (Bus error), in step last words", 5},
+    {"segfault", "crash", R"({"how": "segv"})", "crash[how=segv]", "errored", "harness.crashed", "SIGSEGV",
+     5},
+    {"abort", "crash", R"({"how": "abort"})", "crash[how=abort]", "errored", "harness.crashed", "SIGABRT", 5},
+    {"bus_error", "crash", R"({"how": "bus"})", "crash[how=bus]", "errored", "harness.crashed", "SIGBUS", 5},
     {"floating_point", "crash", R"({"how": "fpe"})", "crash[how=fpe]", "errored", "undetermined.crashed",
-     "SIGFPE (Floating point exception), in step last words", 6},
+     "SIGFPE", 6},
     {"illegal_instruction", "crash", R"({"how": "ill"})", "crash[how=ill]", "errored", "harness.crashed",
-     "SIGILL (Illegal instruction), in step last words", 5},
+     "SIGILL", 5},
     {"killed_from_outside", "crash", R"({"how": "kill"})", "crash[how=kill]", "errored",
-     "undetermined.killed-from-outside", "SIGKILL (Killed) from outside cudnn-ci", 6},
+     "undetermined.killed-from-outside", "SIGKILL", 6},
     {"exit_0_early", "crash", R"({"how": "exit0"})", "crash[how=exit0]", "errored", "harness.exited-early",
-     "exit status 0 before its verdict", 5},
+     "exit status 0", 5},
     {"exit_3_early", "crash", R"({"how": "exit3"})", "crash[how=exit3]", "errored", "harness.exited-early",
-     "exit status 3 before its verdict", 5},
+     "exit status 3", 5},
     {"crash_after_verdict", "crash_after", R"({"how": "segv"})", "crash_after[how=segv]", "errored",
-     "undetermined.crashed", "SIGSEGV (Segmentation fault) after its verdict", 6},
+     "undetermined.crashed", "SIGSEGV", 6},
     {"exit_3_after_verdict", "crash_after", R"({"how": "exit3"})", "crash_after[how=exit3]", "errored",
-     "harness.exited-early", "exit status 3 after its verdict", 5},
+     "harness.exited-early", "exit status 3", 5},
     {"hang", "hang", R"({"ignore_term": false})", "hang[ignore_term=false]", "errored", "image.timed-out",
-     "no verdict within 0.500 s, in step waiting for ever", 1, 0.5},
+     "0.500 s", 1, 0.5},
     {"hang_ignoring_term", "hang", R"({"ignore_term": true})", "hang[ignore_term=true]", "errored",
-     "image.timed-out", "no verdict within 0.500 s, in step waiting for ever", 1, 0.5},
-    {"flood", "flood", R"({"mib": 1024})", "flood[mib=1024]", "errored", "harness.output-limit",
-     "more than 64 MiB", 5},
+     "image.timed-out", "0.500 s", 1, 0.5},
+    {"flood", "flood", R"({"mib": 1024})", "flood[mib=1024]", "errored", "harness.output-limit", "64 MiB", 5},
     {"garbage", "garbage", R"({"how": "bytes"})", "garbage[how=bytes]", "errored",
      "harness.protocol-violation", "not JSON", 5},
     {"oversized_packet", "garbage", R"({"how": "big"})", "garbage[how=big]", "errored",
-     "harness.protocol-violation", "more than 65536 bytes", 5},
+     "harness.protocol-violation", "65536", 5},
     {"stale_message", "garbage", R"({"how": "stale"})", "garbage[how=stale]", "errored",
-     "harness.protocol-violation", "run 999, which is not running", 5},
+     "harness.protocol-violation", "run 999", 5},
     {"foreign_message", "garbage", R"({"how": "discovery"})", "garbage[how=discovery]", "errored",
-     "harness.protocol-violation", "belongs to discovery", 5},
+     "harness.protocol-violation", "discovery", 5},
     {"closed_socket", "garbage", R"({"how": "close"})", "garbage[how=close]", "errored",
-     "harness.protocol-violation", "closed the control socket", 5},
+     "harness.protocol-violation", "control socket", 5},
     {"child", "leave", R"({"what": "child"})", "leave[i=0,pass=true,what=child]", "passed", "", "", 0, 20,
      true},
     {"unsignalled_child", "leave", R"({"what": "unsignalled"})", "leave[i=0,pass=true,what=unsignalled]",
@@ -148,11 +146,11 @@ const Row kRows[] = {
     {"failed_and_left_a_daemon", "leave", R"({"what": "daemon", "pass": false})",
      "leave[i=0,pass=false,what=daemon]", "failed", "image.expectation-failed", "p.pass", 1, 20, true},
     {"too_many_processes", "fork_many", R"({"count": 300})", "fork_many[count=300]", "errored",
-     "harness.process-limit", "more than 256 descendants", 5},
+     "harness.process-limit", "256", 5},
     {"exception", "throws", R"({"what": "exception"})", "throws[what=exception]", "failed",
-     "harness.uncaught-exception", "uncaught exception: thrown on purpose", 5},
+     "harness.uncaught-exception", "on purpose", 5},
     {"exception_that_is_none", "throws", R"({"what": "number"})", "throws[what=number]", "failed",
-     "harness.uncaught-exception", "not a std::exception", 5},
+     "harness.uncaught-exception", "std::exception", 5},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, Misbehaviour, testing::ValuesIn(kRows),
@@ -206,8 +204,7 @@ const CrashRow kCrashRows[] = {
     {"thread_while_passing", "thread_while_passing", "image/libfixture_image.so", "image.crashed", 1,
      "SIGSEGV .Segmentation fault.; in /.*/libfixture_image.so, ", "#0 /.*/libfixture_image.so"},
     {"thread_at_exit", "thread_at_exit", "image/libfixture_image.so", "image.crashed", 1,
-     "SIGSEGV .Segmentation fault. after its verdict; in /.*/libfixture_image.so, ",
-     "#0 /.*/libfixture_image.so"},
+     "SIGSEGV .* verdict; in /.*/libfixture_image.so, ", "#0 /.*/libfixture_image.so"},
     {"driver", "library", "driver/libcuda.so.1", "undetermined.crashed", 6, "in /.*/driver/libcuda.so.1, ",
      "#0 /.*/libcuda.so.1"},
     {"compat_driver", "library", "compat/libcuda.so.1", "image.crashed", 1, "in /.*/compat/libcuda.so.1, ",

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "gate_run.h"
+#include "golden_messages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -22,8 +24,9 @@ using testing::Not;
 namespace fs = std::filesystem;
 
 // Runs one healthy case beside the plugin; expects its load case to be red with those words, and no other.
-void ExpectBroken(GateRun* run, const std::string& stem, const std::string& words,
-                  const std::vector<std::string>& arguments = {}) {
+// Returns the detail.
+std::string ExpectBroken(GateRun* run, const std::string& stem, const std::string& words,
+                         const std::vector<std::string>& arguments = {}) {
   run->Matrix(Entry("fixture.pass"));
   const GateResult result = run->Run(arguments);
   const std::string id = "plugin.load[file=" + stem + "]";
@@ -31,34 +34,39 @@ void ExpectBroken(GateRun* run, const std::string& stem, const std::string& word
   EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
   EXPECT_EQ(result.Outcome(id), "errored");
   EXPECT_EQ(result.Errors(id), "harness.plugin-load");
-  const json c = result.Case(id);
-  ASSERT_FALSE(c.is_null());
-  EXPECT_THAT(c["findings"][0]["detail"].get<std::string>(), ContainsRegex(words));
   EXPECT_THAT(run->LeftAfter(1), IsEmpty());
+  const json c = result.Case(id);
+  std::string detail = c.is_null() ? "" : c["findings"][0]["detail"].get<std::string>();
+  EXPECT_THAT(detail, ContainsRegex(words));
+  return detail;
 }
 
 struct Built {
-  std::string folder, words;
+  std::string folder, argument;
+  bool is_ours = true;  // the whole detail is the harness's, so a golden holds it
 };
 class BuiltPlugins : public testing::TestWithParam<Built> {};
 
 TEST_P(BuiltPlugins, AreARedLoadCase) {
+  const Built& built = GetParam();
   GateRun run;
-  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/" + GetParam().folder);
-  ExpectBroken(&run, GetParam().folder, GetParam().words, {"--load-timeout", "1"});
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/" + built.folder);
+  const std::string detail = ExpectBroken(&run, built.folder, built.argument, {"--load-timeout", "1"});
+  if (!built.is_ours) return;
+  GoldenMessages golden("plugin_files.txt", {{CUDNN_CI_FIXTURES, "FIXTURES"}});
+  golden.Row(built.folder, detail);
 }
 
 const Built kBuilt[] = {
-    {"init_segv", "SIGSEGV .Segmentation fault. while it was loaded"},
-    {"init_exit", "exit status 0 while it was loaded and described: a static initialiser called exit"},
-    {"init_hang", "hung while it was loaded and described: killed after 1.000 s"},
-    {"other_abi", "built for plugin ABI 2\\.[0-9]+, this cudnn-ci speaks 1\\.[0-9]+"},
-    {"no_symbol", "does not export cudnn_ci_plugin_v1"},
-    {"wrong_name", "names itself 'another_name', but the file is wrong_name.cci.so"},
-    {"two_lines",
-     "finding two-lines has a command that is not one line of printable text, at most 1000 bytes"},
-    {"returns_null", "cudnn_ci_plugin_v1 returned NULL"},
-    {"unresolved", "undefined symbol: cudnn_ci_fixture_that_nobody_defines"},
+    {"init_segv", "SIGSEGV", false},
+    {"init_exit", "status 0"},
+    {"init_hang", "1\\.000 s"},
+    {"other_abi", "ABI 2\\.[0-9]+.* 1\\.[0-9]+", false},
+    {"no_symbol", "cudnn_ci_plugin_v1"},
+    {"wrong_name", "'another_name'.*wrong_name.cci.so"},
+    {"two_lines", "two-lines"},
+    {"returns_null", "cudnn_ci_plugin_v1 .*NULL"},
+    {"unresolved", "cudnn_ci_fixture_that_nobody_defines", false},
 };
 INSTANTIATE_TEST_SUITE_P(All, BuiltPlugins, testing::ValuesIn(kBuilt),
                          [](const auto& plugin) { return plugin.param.folder; });
@@ -93,12 +101,12 @@ TEST_F(PluginFile, OfTextIsRefusedByTheLoader) {
 
 TEST_F(PluginFile, ThatIsEmptyIsRefusedByTheLoader) {
   run_.Write("plugins/empty.cci.so", "");
-  ExpectBroken(&run_, "empty", "file too short");
+  ExpectBroken(&run_, "empty", "too short");
 }
 
 TEST_F(PluginFile, ThatIsTruncatedIsARedLoadCase) {
   run_.Write("plugins/truncated.cci.so", Healthy().substr(0, 6000));
-  ExpectBroken(&run_, "truncated", "file too short|SIGBUS|cannot|ELF");
+  ExpectBroken(&run_, "truncated", "too short|SIGBUS|cannot|ELF");
 }
 
 TEST_F(PluginFile, OfAnotherArchitectureIsRefusedByTheLoader) {
@@ -106,17 +114,17 @@ TEST_F(PluginFile, OfAnotherArchitectureIsRefusedByTheLoader) {
   content[18] = '\xb7';  // e_machine: AArch64
   content[19] = '\0';
   run_.Write("plugins/foreign.cci.so", content);
-  ExpectBroken(&run_, "foreign", "cannot open shared object file|wrong ELF class|invalid ELF|machine");
+  ExpectBroken(&run_, "foreign", "cannot open|wrong ELF|invalid ELF|machine");
 }
 
 TEST_F(PluginFile, ThatIsADirectoryIsARedLoadCase) {
   fs::create_directory(run_.Path("plugins/folder.cci.so"));
-  ExpectBroken(&run_, "folder", "not a regular file");
+  ExpectBroken(&run_, "folder", "regular file");
 }
 
 TEST_F(PluginFile, ThatLeadsNowhereIsARedLoadCase) {
   fs::create_symlink("/nowhere/at/all", run_.Path("plugins/gone.cci.so"));
-  ExpectBroken(&run_, "gone", "No such file");
+  ExpectBroken(&run_, "gone", std::strerror(ENOENT));
 }
 
 TEST_F(PluginFile, ThatMayNotBeReadIsARedLoadCase) {
@@ -136,7 +144,7 @@ TEST_F(PluginFile, OfAnotherUserThatOthersMayWriteIsRefused) {
   run_.Write("plugins/open.cci.so", Healthy());
   chmod(run_.Path("plugins/open.cci.so").c_str(), 0777);
   chmod(run_.folder().c_str(), 0777);
-  ExpectBroken(&run_, "open", "refused: writable by others and owned by user 0");
+  ExpectBroken(&run_, "open", "refused: .* user 0");
 }
 
 // The warnings of a run with the healthy plugin in the folder.
@@ -204,7 +212,7 @@ TEST_F(PluginFile, InAFolderThatCannotBeReadIsARedLoadCase) {
   }
   chmod(run_.folder().c_str(), 0777);
   chmod(run_.Path("plugins").c_str(), 0);
-  ExpectBroken(&run_, "plugins", "the folder cannot be read: Permission denied");
+  ExpectBroken(&run_, "plugins", "folder .*Permission denied");
 }
 
 TEST(PluginFilesTest, FactsThatCrashAreARedCaseOfEveryRun) {
@@ -384,11 +392,8 @@ TEST(PluginFilesTest, WhatOnePluginDeclaresWronglyIsRedAndPluginsCheckSaysTheSam
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/declares");
   run.Matrix(Entry("fixture.pass"));
-  const std::vector<std::string> words = {"the plugin's version \"abc\" is not MAJOR.MINOR.PATCH",
-                                          "a second finding \"fixture-image\"; the first is in",
-                                          "declares.check requires \"declares.chek\"",
-                                          "a second check \"declares.check\"; the first is in the same file",
-                                          "the default of \"n\" of declares.check, \"three\", is not JSON"};
+  const std::vector<std::string> words = {"version \"abc\"", "finding \"fixture-image\"", "\"declares.chek\"",
+                                          "check \"declares.check\"; ", "\"three\""};
   ExpectInvalid(run.Run(), words);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"plugins", "--check"}, {"plugins"}}) {

@@ -200,7 +200,7 @@ TEST(Preload, ThatComesDuringTheRunIsRedToo) {
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 1) << result.out;
   EXPECT_THAT(PreloadFindings(result),
-              testing::ElementsAre(HasSubstr("which the loader ignores"), HasSubstr(" send,")));
+              testing::ElementsAre(HasSubstr("loader ignores"), HasSubstr(" send,")));
 }
 
 TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
@@ -211,8 +211,8 @@ TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(PreloadFindings(result),
-              testing::ElementsAre(HasSubstr("it replaces no function"),
-                                   HasSubstr("which the loader ignores"), HasSubstr(" CUDA for cuda")))
+              testing::ElementsAre(HasSubstr("no function"), HasSubstr("loader ignores"),
+                                   HasSubstr(" CUDA for cuda")))
       << "what programs of the image take from it is said";
 }
 
@@ -247,8 +247,9 @@ TEST(MountedPreload, IsTheRunnersAndNotTheImages) {
   const std::string send = CUDNN_CI_FIXTURES "/preload/libinterpose_send.so";
   GateResult result = WithMountedList(&run, send);
   EXPECT_EQ(result.exit_code, 3) << result.out;
-  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(testing::AllOf(
-                                           HasSubstr("/etc/ld.so.preload is a mount"), HasSubstr("send"))));
+  EXPECT_THAT(PreloadFindings(result),
+              testing::ElementsAre(
+                  testing::AllOf(HasSubstr("/etc/ld.so.preload "), HasSubstr(" mount"), HasSubstr("send"))));
   run.Matrix(Entry("fixture.pass"), 20, R"(, "image": {"allow_preload": ["libinterpose_*.so"]})");
   result = WithMountedList(&run, send);
   EXPECT_EQ(result.exit_code, 0) << result.out;
@@ -271,7 +272,8 @@ TEST(MountedPreload, ThatEndsEveryProcessIsTheRunnersToo) {
   run.Set("MORE", ":" CUDNN_CI_FIXTURES "/preload/libpreload_idle.so");
   result = run.Run();
   EXPECT_EQ(result.exit_code, 6) << result.out;
-  EXPECT_THAT(PreloadDetail(result), HasSubstr(run.Path("libvgpu.so") + " is a mount"));
+  EXPECT_THAT(PreloadDetail(result),
+              testing::AllOf(HasSubstr(run.Path("libvgpu.so") + " "), HasSubstr(" mount")));
 }
 
 // The list is the image's, and the library a mount over its placeholder.

@@ -315,15 +315,15 @@ struct Mistake {
 
 TEST_F(ExecRun, WhatNoMachineCouldRunIsAnErrorOfTheMatrix) {
   const std::string argv = R"("argv": ["/bin/true", "-x"])";
-  for (const Mistake& m : std::vector<Mistake>{
-           {R"("argv": [])", "\"argv\""},
-           {R"("argv": [""])", "\"argv\""},
-           {argv + R"(, "output": [""])", "\"output\""},
-           {argv + R"(, "output": ["a\nb"])", "\"output\""},
-           {argv + R"(, "libraries": [")" + std::string(1001, 'x') + "\"]", "1001 bytes; at most 1000"},
-           {argv + R"(, "timeout_s": 0)", "from 0.1 to 86400"},
-           {argv + R"(, "timeout_s": 1e-300)", "from 0.1 to 86400"},
-           {argv + R"(, "exit_status": 256)", "exit_status"}}) {
+  for (const Mistake& m :
+       std::vector<Mistake>{{R"("argv": [])", "\"argv\""},
+                            {R"("argv": [""])", "\"argv\""},
+                            {argv + R"(, "output": [""])", "\"output\""},
+                            {argv + R"(, "output": ["a\nb"])", "\"output\""},
+                            {argv + R"(, "libraries": [")" + std::string(1001, 'x') + "\"]", "1001 bytes"},
+                            {argv + R"(, "timeout_s": 0)", "from 0.1 to 86400"},
+                            {argv + R"(, "timeout_s": 1e-300)", "from 0.1 to 86400"},
+                            {argv + R"(, "exit_status": 256)", "exit_status"}}) {
     const CheckOutcome r = Check("exec.run", Named(m.params));
     EXPECT_EQ(r.gate.exit_code, 2) << m.params;
     EXPECT_THAT(r.gate.err, AllOf(ContainsRegex("matrix.json:[0-9]+:[0-9]+: error: "), HasSubstr(m.said)));

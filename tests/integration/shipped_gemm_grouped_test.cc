@@ -63,12 +63,12 @@ TEST_F(Grouped, EveryFaultHasItsFinding) {
             Entry(R"("groups": ["24x24x9", "24x24x24"])", R"("dtype": "float16")"));
   ExpectRed("tail", wrong, "first (group=0,product=0,row=");
   ExpectRed("tf32", wrong, "(group=0,");
-  ExpectRed("empty", wrong, "first in the padding (group=1,product=0,row=0,column=0)");
-  ExpectRed("padding", wrong, "first in the padding (group=4,product=0,row=24,column=0)");
-  ExpectRed("behind", "matmul-out-of-bounds-write", "after the end of D",
+  ExpectRed("empty", wrong, "padding (group=1,product=0,row=0,column=0)");
+  ExpectRed("padding", wrong, "padding (group=4,product=0,row=24,column=0)");
+  ExpectRed("behind", "matmul-out-of-bounds-write", "the end",
             Entry(R"("groups": ["24x18x40", "24x18x40"])"));
   ExpectRed("workspace", "matmul-out-of-bounds-write", "workspace");
-  ExpectRed("input", "matmul-input-modified", "A changed at byte");
+  ExpectRed("input", "matmul-input-modified", "at byte");
 }
 
 // What the call adds C to holds C already, so that what is not written may be C's.

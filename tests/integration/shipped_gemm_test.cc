@@ -69,7 +69,7 @@ TEST_F(Gemm, EveryAlgorithmIsJudgedAndTheOneThatErrsIsNamed) {
 
 TEST_F(Gemm, EveryFaultHasItsFinding) {
   const std::string wrong = "matmul-wrong-value";
-  ExpectRed("tail", Params("float32"), wrong, "elements are wrong; first (row=");
+  ExpectRed("tail", Params("float32"), wrong, "first (row=");
   ExpectRed("transposes", Params("float16", R"("trans": "nt")", "24x24x24"), wrong);
   ExpectRed("ld", Params("float32", R"("padding": 3)"), wrong);
   ExpectRed("stride", Params("float16", R"("batch": 3)"), wrong, "(batch=1,row=");
@@ -78,13 +78,13 @@ TEST_F(Gemm, EveryFaultHasItsFinding) {
   ExpectRed("bias", Params("float16", R"("epilogue": "bias")"), wrong);
   ExpectRed("relu", Params("float32", R"("epilogue": "bias_relu")"), wrong);
   ExpectRed("tf32", Params("float32"), wrong);
-  ExpectRed("padding", Params("float32", R"("padding": 3)"), wrong, "first in the padding (row=24,column=0)");
+  ExpectRed("padding", Params("float32", R"("padding": 3)"), wrong, "padding (row=24,column=0)");
   ExpectRed("scale", Params("float8_e4m3", R"("scales": "row")", "32x48x64"), wrong);
   ExpectRed("saturated", Params("int8"), wrong);
   ExpectRed("wrong:32", Params("float32"), wrong, "(row=23,column=17)");
-  ExpectRed("nothing", Params("float32"), "matmul-not-written", "432 of 432 elements were never written");
+  ExpectRed("nothing", Params("float32"), "matmul-not-written", "432 of 432");
   ExpectRed("behind", Params("float32"), "matmul-out-of-bounds-write");
-  ExpectRed("input", Params("float32"), "matmul-input-modified", "A changed at byte");
+  ExpectRed("input", Params("float32"), "matmul-input-modified", "at byte");
 }
 
 TEST_F(Gemm, AWorkspaceThatIsOverrunIsSeen) {

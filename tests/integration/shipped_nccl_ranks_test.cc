@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "shipped_test.h"
 
 namespace cudnn_ci {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -46,14 +48,12 @@ TEST_F(NcclRanks, HealthyOnesPassOnOneGpuAndOnTwo) {
 
 // Each within its limit of a second.
 TEST_F(NcclRanks, ARankThatDoesNotGoOnIsNamed) {
-  for (const auto& [fault, words] :
-       {std::pair("goes_on_later",
-                  "rank 0 waited in all_reduce sum of 1023 float32, of 2 ranks; NCCL's last error: 'the "
-                  "fake's last words'"),
-        std::pair("stands", "rank 1 did not return from all_reduce sum of 1023 float32")}) {
+  const std::string call = "all_reduce sum of 1023 float32";
+  for (const auto& [fault, rank, error] :
+       {std::tuple("goes_on_later", "rank 0", "last words'"), std::tuple("stands", "rank 1", "")}) {
     const CheckOutcome r = Ranks(fault);
     EXPECT_THAT(r.Slugs(), ElementsAre("ranks-hung")) << fault << ::testing::PrintToString(r);
-    EXPECT_THAT(r.Detail(), HasSubstr(words)) << fault;
+    EXPECT_THAT(r.Detail(), AllOf(HasSubstr(std::string(rank) + " "), HasSubstr(call), HasSubstr(error)));
   }
 }
 
@@ -85,11 +85,10 @@ TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
   EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(AnyOf(HasSubstr("NVLink"), HasSubstr("GPU 0 "))));
   for (const auto& [variable, value, words] :
        {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 16 NVLinks up"),
-        std::tuple("FAKE_FABRIC", "3,1", "NVLink fabric of the fabric manager: GPU 1"),
-        std::tuple("FAKE_FABRIC_STATUS", "999,0", "NVLink fabric of the fabric manager: GPU 0"),
-        std::tuple("FAKE_RECOVERY", "1,0", "GPU 0 needs a reset"),
-        std::tuple("FAKE_HANDLE", "0,15", "GPU 1 is lost"),
-        std::tuple("FAKE_HANDLE", "0,16", "GPU 1 needs a reset")}) {
+        std::tuple("FAKE_FABRIC", "3,1", "manager: GPU 1"),
+        std::tuple("FAKE_FABRIC_STATUS", "999,0", "manager: GPU 0"),
+        std::tuple("FAKE_RECOVERY", "1,0", "GPU 0 needs"), std::tuple("FAKE_HANDLE", "0,15", "GPU 1 is lost"),
+        std::tuple("FAKE_HANDLE", "0,16", "GPU 1 needs")}) {
     Set(variable, value);
     EXPECT_THAT(Gpus("lost_element").Detail(), HasSubstr(words));
     Set(variable, std::string(variable) == "FAKE_FABRIC" ? "3,3" : "0,0");

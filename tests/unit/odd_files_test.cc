@@ -53,12 +53,13 @@ class OddFilesTest : public SubjectTree {
 };
 
 TEST_F(OddFilesTest, WhatIsNoFileIsNamedAndNotOpened) {
+  const char* const device = "a character device";
   const std::pair<std::string, const char*> odd[] = {
       {Fifo("fifo"), "a FIFO"},
       {LinkTo("fifo", "link"), "a FIFO"},
       {Socket("socket"), "a socket"},
-      {LinkTo("/dev/zero", "zero"), "a character device"},
-      {LinkTo("/dev/tty", "tty"), "a character device"},
+      {LinkTo("/dev/zero", "zero"), device},
+      {LinkTo("/dev/tty", "tty"), device},
       {root_, "a directory"},
   };
   for (const auto& [path, kind] : odd) {

@@ -128,7 +128,7 @@ TEST(WorkerObstacle, TheWordsOfOtherLoadersAreKnown) {
            {"Error relocating " + worker + ": renameat2: symbol not found", "(of musl)"},
            {"/lib/ld-musl-x86_64.so.1: " + worker + ": Not a valid dynamic program", "(of musl)"},
            {"CANNOT LINK EXECUTABLE \"" + worker + "\": library \"libm.so.6\" not found", "(of bionic)"},
-           {"Could not start dynamically linked executable: " + worker, "(of no C library)"},
+           {"Could not start dynamically linked executable: " + worker, "(of no C"},
            {worker + ": can't load library 'libm.so.6'", "loader says"}}) {
     const std::optional<Finding> finding = ObstacleOf(Broken({words, words}), kWorker);
     ASSERT_TRUE(finding) << words;

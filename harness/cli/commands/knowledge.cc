@@ -1,6 +1,8 @@
 // `cudnn-ci knowledge`: what is known of packages, faults and remedies, from which files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,19 +23,35 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Whether `what` stands in the text as a word or words, in any case: "nccl" in "nccl_one_rank_average".
+bool HasWord(const std::string& text, const std::string& what) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  const auto part_of_word = [](unsigned char c) { return std::isalnum(c) != 0; };
+  for (auto at = text.begin();; ++at) {
+    at = std::search(at, text.end(), what.begin(), what.end(), same);
+    if (at == text.end()) return false;
+    const auto end = at + static_cast<std::ptrdiff_t>(what.size());
+    if ((at == text.begin() || !part_of_word(at[-1])) && (end == text.end() || !part_of_word(*end)))
+      return true;
+  }
+}
+
 bool Has(const KnowledgeRow& row, const std::string& what) {
-  if (row.list == what || row.key == what) return true;
+  if (HasWord(row.key, what)) return true;
   return std::any_of(row.values.begin(), row.values.end(), [&](const auto& value) {
-    return value.second == what || NameMatches(value.second, what) ||
-           value.second.find('"' + what + '"') != std::string::npos;  // in a list
+    return HasWord(value.second, what) || NameMatches(value.second, what);
   });
 }
 
-// All rows that have it; everything of an empty `what`.
+// The rows of the list of that name, else all rows that have such a word; all rows if `what` is empty.
 std::vector<KnowledgeRow> RowsWith(const Known& known, const std::string& what) {
   std::vector<KnowledgeRow> rows = known.knowledge.rows, faults = FaultRows(known.table);
   rows.insert(rows.end(), faults.begin(), faults.end());
-  std::erase_if(rows, [&](const KnowledgeRow& row) { return !what.empty() && !Has(row, what); });
+  const auto is_listed = [&](const KnowledgeRow& row) { return row.list == what; };
+  const bool is_list = std::any_of(rows.begin(), rows.end(), is_listed);
+  std::erase_if(rows, [&](const KnowledgeRow& row) {
+    return !what.empty() && (is_list ? !is_listed(row) : !Has(row, what));
+  });
   return rows;
 }
 
@@ -118,7 +136,7 @@ class ShowKnowledge : public Command {
     if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
     const Known& known = std::get<Known>(loaded);
     const std::string text = KnowledgeText(known, what_);
-    if (text.empty()) return Fail("nothing is known about '" + what_ + "'");
+    if (text.empty()) return Fail("no list is named '" + what_ + "', and no row has this word");
     if (!known.knowledge.Rows("remedies").empty()) {
       Session session({invocation.installation, discovery_});
       const Looked looked = Looked::AtPlugins(&session);

@@ -83,6 +83,7 @@ void DeclareOptions(CLI::App* app, Options* o) {
   app->add_option("--output-dir", o->reports.output_dir,
                   "folder for junit.xml and report.json (default: the journal's folder; for several "
                   "journals, cudnn-ci-report)")
+      ->type_name("DIR")
       ->check(CheckFolder());
   CLI::Option* const profile =
       app->add_option_function<std::string>(

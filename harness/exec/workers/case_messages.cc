@@ -129,7 +129,9 @@ void CaseWorker::Handle(const wire::Uncaught& m, int64_t now_ns, Effects* out) {
 Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
   if (!m.context_error.empty()) Report(HarnessFinding("context-broken", m.context_error), out);
   if (!failed_ && !m.skip && m.evaluated <= 0)
-    Report(HarnessFinding("checked-nothing", "the check ended without evaluating a single expectation"), out);
+    Report(HarnessFinding("checked-nothing",
+                          "no expectation was evaluated, no finding reported, and nothing skipped"),
+           out);
   if (m.leaked)
     Report(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
   if (failed_) return Failed{};

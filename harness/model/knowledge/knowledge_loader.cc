@@ -86,10 +86,11 @@ std::vector<std::string> FilesOf(const std::string& path, Problems* problems) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return {path};
   std::vector<std::string> files;
+  const std::string folder = path.ends_with('/') ? path : path + "/";
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.front() != '.' && name.ends_with(".json") && !name.ends_with(".schema.json"))
-      files.push_back(path + "/" + name);
+      files.push_back(folder + name);
   }
   if (error) AddProblem(problems, {path, 0, 0}, "the folder cannot be read: " + error.message());
   if (!error && files.empty())

@@ -160,9 +160,9 @@ class ValueReader {
       case FieldKind::kPythonNames:
       case FieldKind::kPaths:
       case FieldKind::kPathPatterns:
-        return "a list, not empty, of 100 at most";
+        return "a list of 1 to 100 strings";
       case FieldKind::kSteps:
-        return "a list of steps, {\"open\": ..., \"in\": [...], \"need\": ...}, of 100 at most";
+        return "a list of steps, {\"open\": ..., \"in\": [...], \"need\": ...}, at most 100";
       default:
         return RuleOf(field.kind).expected;
     }

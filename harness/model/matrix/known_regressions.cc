@@ -186,7 +186,7 @@ void Row::CheckOrder(const std::string& first, const std::string& last, const st
 std::string Row::ReadList(ObjectReader* hits, const Predicate& predicate, const Json& json) {
   const auto* list = std::get_if<Json::Array>(&json.value);
   if (list == nullptr || list->empty() || list->size() > kMaxValues) {
-    hits->WrongType(predicate.key, "a list of " + Expected(predicate) + ", not empty, of 100 at most", json);
+    hits->WrongType(predicate.key, "a list of 1 to 100 of these: " + Expected(predicate), json);
     return "";
   }
   Words values;

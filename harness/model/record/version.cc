@@ -104,7 +104,7 @@ std::optional<VersionRange> ParseRange(const std::string& text, std::string* err
       return std::nullopt;
     }
     if (number.empty()) {
-      *error = "\"" + word + "\" is not followed by a version; write it without a blank, as in \">=12.0\"";
+      *error = "\"" + word + "\" is not followed by a version; write it without a space, as in \">=12.0\"";
       return std::nullopt;
     }
     std::optional<Version> version = ParseVersion(number);
