@@ -1,7 +1,6 @@
-cudnn_ci_unit_test(manual_test SOURCES manual_test.cc LINK cci_cli CLI11::CLI11)
-cudnn_ci_unit_test(image_look_test SOURCES image_look_test.cc LINK cci_cli)
-cudnn_ci_unit_test(worker_obstacle_test SOURCES worker_obstacle_test.cc LINK cci_cli)
-cudnn_ci_unit_test(self_test_report_test SOURCES self_test_report_test.cc LINK cci_cli)
+cudnn_ci_unit_test(cli_test SOURCES
+  manual_test.cc image_look_test.cc worker_obstacle_test.cc self_test_report_test.cc
+  LINK cci_cli CLI11::CLI11)
 
 # What self-test preloads, on a program that binds as plugins do.
 add_executable(plant_probe plant_probe.c)

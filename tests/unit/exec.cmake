@@ -1,21 +1,10 @@
-cudnn_ci_unit_test(exec_worker_test SOURCES exec_worker_test.cc exec_worker_termination_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_pool_test SOURCES exec_pool_test.cc running_clock_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_bounded_call_test SOURCES exec_bounded_call_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_query_test SOURCES exec_query_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_scratch_test SOURCES exec_scratch_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_proc_test SOURCES exec_proc_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_facts_test SOURCES exec_facts_test.cc LINK cci_model)
-cudnn_ci_unit_test(exec_rules_test SOURCES exec_rules_test.cc exec_co_scheduled_test.cc exec_sharing_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_second_opinions_test SOURCES exec_second_opinions_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_slowness_test SOURCES exec_slowness_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_wire_test SOURCES exec_wire_test.cc LINK cci_wire)
-target_compile_definitions(exec_wire_test PRIVATE CUDNN_CI_CORPUS="${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/message")
-cudnn_ci_unit_test(exec_memory_test SOURCES exec_memory_test.cc LINK cci_exec)
-cudnn_ci_unit_test(exec_runner_test SOURCES exec_runner_test.cc LINK cci_exec)
-target_compile_definitions(exec_runner_test PRIVATE
+cudnn_ci_unit_test(exec_test SOURCES
+  exec_worker_test.cc exec_worker_termination_test.cc exec_pool_test.cc running_clock_test.cc
+  exec_bounded_call_test.cc exec_query_test.cc exec_scratch_test.cc exec_proc_test.cc exec_facts_test.cc
+  exec_rules_test.cc exec_co_scheduled_test.cc exec_sharing_test.cc exec_second_opinions_test.cc
+  exec_slowness_test.cc exec_wire_test.cc exec_memory_test.cc exec_runner_test.cc exec_validate_test.cc
+  LINK cci_exec)
+target_compile_definitions(exec_test PRIVATE CUDNN_CI_CORPUS="${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/message"
   FIXTURE_PLUGIN="${PROJECT_BINARY_DIR}/fixtures/fixture/fixture.cci.so" WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker")
-add_dependencies(exec_runner_test cudnn-ci-worker fixture_plugins)
-cudnn_ci_unit_test(exec_validate_test SOURCES exec_validate_test.cc LINK cci_exec)
-target_compile_definitions(exec_validate_test PRIVATE
-  FIXTURE_PLUGIN="${PROJECT_BINARY_DIR}/fixtures/fixture/fixture.cci.so" WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker")
-add_dependencies(exec_validate_test cudnn-ci-worker fixture_plugins)
+add_dependencies(exec_test cudnn-ci-worker fixture_plugins)
+cudnn_ci_compile_apart(exec_slowness_test.cc)

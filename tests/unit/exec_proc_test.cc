@@ -66,7 +66,7 @@ std::string CommandOfFamily(bool own_group) {
 }
 
 TEST(ProcTest, ACommandIsWhatLeadsAGroupOfItsOwn) {
-  EXPECT_EQ(CommandOfFamily(true), "exec_proc_test");
+  EXPECT_EQ(CommandOfFamily(true), "exec_test");
   EXPECT_EQ(CommandOfFamily(false), "");
 }
 

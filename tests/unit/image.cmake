@@ -2,6 +2,8 @@
 cudnn_ci_unit_test(image_test SOURCES driver_witness_test.cc dynamic_table_test.cc elf_bounds_test.cc elf_file_test.cc elf_interpreter_test.cc elf_symbol_test.cc image_blocking_library_test.cc image_environments_test.cc image_gpu_use_test.cc
   image_inventory_test.cc image_libraries_test.cc image_programs_test.cc image_python_test.cc image_sbom_test.cc installed_packages_test.cc loader_scope_test.cc odd_files_test.cc record_conflicts_test.cc
   LINK cci_image cudnn_ci_shipped_knowledge)
+# They name the same parts of ELF files.
+set_target_properties(image_test PROPERTIES UNITY_BUILD OFF)
 
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c "int cudnn_ci_image_nothing;\n")
 # Libraries that use a GPU, by what they need and by what nvcc puts into them.

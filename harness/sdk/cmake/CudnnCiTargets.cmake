@@ -7,6 +7,15 @@ function(cudnn_ci_configure target)
     # GCC 12 sees overlapping copies in "literal" + std::string (its bug 105651).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<BOOL:${CUDNN_CI_WERROR}>:-Werror>)
+  if(CUDNN_CI_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
+# Sources of the current folder whose file-local names are also those of other sources of their target: CUDNN_CI_UNITY
+# compiles them one at a time.
+function(cudnn_ci_compile_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # One static library per layer: cudnn_ci_add_layer(model SOURCES a.cc b.cc LINK cci_base nlohmann_json::nlohmann_json)
