@@ -84,7 +84,8 @@ struct GemmCheck {
     s.Summary("a matrix product of the image's cuBLASLt runs on the GPU, and its result is right")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_ONE)
-        .Shareable()  // with toolkit.launch: a context of its own would cost more than all that it does
+        .Shareable()
+        .Concurrent()  // a context for it alone would cost more than all that it does
         .PerSubject()
         .Requires("toolkit.runtime")
         .Requires("driver.canary")

@@ -212,6 +212,23 @@ TEST_F(Sharing, WhoHasNothingLeftToDoEndsWhileTheOtherWorks) {
   EXPECT_THAT(order, testing::ElementsAre("end", "stay", "end"));
 }
 
+// What others wait for has the GPU as soon as it can run, though the workers have cases left.
+TEST_F(Sharing, AnExclusivePrerequisiteComesBeforeCasesThatNoOtherWaitsFor) {
+  const GateResult result =
+      Gate(Cases("concurrent", 80, "pass") + ", " + Cases("behind_exclusive", 8, "pass"),
+           {"--workers-per-gpu", "2", "--time-limit", "30"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  std::vector<std::string> order;
+  for (const json& e : result.Events("AttemptStarted")) {
+    const std::string id = e["id"], check = id.substr(8, id.find('[') - 8);
+    if (!check.starts_with("look") && (order.empty() || order.back() != check)) order.push_back(check);
+  }
+  ASSERT_GE(order.size(), 4u) << testing::PrintToString(order);
+  EXPECT_THAT(std::vector(order.begin(), order.begin() + 3),
+              testing::ElementsAre("concurrent", "exclusive", "concurrent"));
+  EXPECT_THAT(order, Contains("behind_exclusive"));
+}
+
 // The others go on; what comes after them begins with the canary, alone.
 TEST_F(Sharing, ACrashOfOneIsItsOwnAndTheOthersGoOn) {
   const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));

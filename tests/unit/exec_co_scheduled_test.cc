@@ -21,7 +21,10 @@ Case OnGpu(const std::string& id, Layer layer) {
 
 TEST(CoScheduledTest, OneMayWorkBesideAWarmWorkerAndNobodyElse) {
   DeviceTable d({{"gpu0", "GPU-0", "", ""}, {"gpu1", "GPU-1", "", ""}}, true);
+  EXPECT_FALSE(d.IsShared("gpu0"));
   d.Lease("gpu0", 1, Use::kShared);
+  EXPECT_TRUE(d.IsShared("gpu0"));
+  EXPECT_FALSE(d.IsShared("gpu1"));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
   EXPECT_TRUE(d.CanLease("gpu0", Use::kCoScheduled));
   EXPECT_FALSE(d.WasShared("gpu0"));
@@ -51,10 +54,49 @@ TEST(CoScheduledTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDev
   CaseQueue* queue = s.QueueOf(3);
   EXPECT_TRUE(queue->co_scheduled);
   EXPECT_NE(queue, s.QueueOf(2));
-  EXPECT_TRUE(s.IsAwaitedBy(queue));
+  EXPECT_TRUE(s.IsAwaitedBy(*queue, false));
+  EXPECT_FALSE(s.IsAwaitedBy(*queue, true)) << "it could not run either";
   s.Finish(0, Passed{});
-  EXPECT_FALSE(s.IsAwaitedBy(queue)) << "warm workers and other devices are not waited for";
+  EXPECT_FALSE(s.IsAwaitedBy(*queue, false)) << "warm workers and other devices are not waited for";
   EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).QueueOf(3)->concurrent);
+}
+
+// Others wait for it: it has the device before what could run beside a warm worker.
+TEST(CoScheduledTest, APrerequisiteIsAwaitedThoughTheDeviceIsInUse) {
+  Plan plan;
+  for (const char* id : {"a", "b", "c"}) plan.cases.push_back(OnGpu(id, Layer::kConvolution));
+  plan.cases[0].shareable = false;
+  plan.cases[1].prerequisites = {0};
+  plan.cases[2].planned.layer = Layer::kFramework;
+  Scheduler s(plan, Isolation::kShared);
+  EXPECT_TRUE(s.IsAwaitedBy(*s.QueueOf(2), true));
+  s.Finish(0, Passed{});
+  EXPECT_FALSE(s.IsAwaitedBy(*s.QueueOf(2), true));
+}
+
+// A concurrent case that no other waits for holds up none that do.
+TEST(CoScheduledTest, AQueueIsHeldBackWhileAnExclusivePrerequisiteRunsOrComesNext) {
+  Plan plan;
+  for (const char* id : {"look", "early", "exclusive", "behind"})
+    plan.cases.push_back(OnGpu(id, Layer::kConvolution));
+  plan.cases[0].planned.ref.device = "";
+  plan.cases[0].devices = Devices::kNone;
+  plan.cases[2].shareable = false;
+  plan.cases[2].prerequisites = {0};
+  plan.cases[3].prerequisites = {2};
+  for (const size_t i : {1, 3}) plan.cases[i].concurrent = true;
+  Scheduler s(plan, Isolation::kShared);
+  CaseQueue* queue = s.QueueOf(1);
+  ASSERT_EQ(queue, s.QueueOf(3));
+  EXPECT_FALSE(s.IsHeldBack(*queue)) << "it waits for a case that does not run yet";
+  s.Take(s.QueueOf(0), false);
+  EXPECT_TRUE(s.IsHeldBack(*queue));
+  s.Finish(0, Passed{});
+  EXPECT_TRUE(s.IsHeldBack(*queue));
+  s.Take(s.QueueOf(2), false);
+  EXPECT_TRUE(s.IsHeldBack(*queue));
+  s.Finish(2, Passed{});
+  EXPECT_FALSE(s.IsHeldBack(*queue));
 }
 
 // A skip for want of memory said nothing of the device while others used it, and is no verdict.

@@ -30,6 +30,11 @@ void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, cons
   if (use == Use::kCoScheduled) shared_.insert(device);
 }
 
+bool DeviceTable::IsShared(const std::string& device) const {
+  return std::any_of(leases_.begin(), leases_.end(),
+                     [&](const Holder& h) { return h.use == Use::kShared && h.device == device; });
+}
+
 void DeviceTable::Release(int64_t worker) {
   std::erase_if(leases_, [&](const Holder& h) { return h.worker == worker; });
 }

@@ -34,6 +34,8 @@ class DeviceTable {
   void Release(int64_t worker);
   // Whether anything ever ran concurrently with a warm worker there: what that one reported of memory may be
   // of both.
+  // Whether a warm worker has a lease of it now.
+  bool IsShared(const std::string& device) const;
   bool WasShared(const std::string& device) const { return shared_.count(device) > 0; }
 
   bool CanBeTested(const std::string& device) const;

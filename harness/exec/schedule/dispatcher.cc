@@ -87,7 +87,7 @@ void Dispatcher::DispatchCanaries(bool stopping) {
 
 void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (queue->empty()) return;
-  if (queue->shared && !queue->ready.empty())
+  if (queue->shared && !queue->ready.empty() && !MustYield(queue))
     if (const std::vector<WorkerSlot*> workers = WarmWorkersOf(queue); !workers.empty())
       return AssignTo(queue, workers);
   if (!start_failure_.empty()) return;
@@ -132,7 +132,8 @@ void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
     const bool drop = slot->prepared && slot->queue != wanting && !slot->worker->ending();
     if (drop && needs_slot) return CancelPrepared(slot);
     if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending()) continue;
-    if (slot->canary_pending || slot->prewarmed || (slot->queue && !slot->queue->ready.empty())) continue;
+    if (slot->canary_pending || slot->prewarmed) continue;
+    if (slot->queue && !slot->queue->ready.empty() && !MustYield(slot->queue)) continue;
     // A warm worker is no hindrance to what runs concurrently.
     const bool together = use == Use::kCoScheduled && slot->queue && !slot->queue->co_scheduled;
     const bool holds_device =

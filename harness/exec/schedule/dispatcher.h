@@ -84,9 +84,12 @@ class Dispatcher {
   void Configure(const WorkerSlot& slot);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
   Use UseOf(const CaseQueue& queue, bool alone) const;
-  // What could run concurrently comes after what needs the device for itself.
+  // What could run concurrently comes after what needs the device for itself: of the framework layer after
+  // all such cases, of concurrent checks after those that their own cases wait for.
   bool MustYield(CaseQueue* queue) const {
-    return queue->co_scheduled && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
+    if (queue->co_scheduled)
+      return pool_->live() > 0 && scheduler_->IsAwaitedBy(*queue, devices_->IsShared(queue->device));
+    return queue->concurrent > 0 && scheduler_->IsHeldBack(*queue);
   }
   // A case that uses no device and that no other waits for begins after those that others wait for: both read
   // files from a cold disk. It takes no slot that a case on a device could need.

@@ -20,12 +20,12 @@ bool MayShareProcess(const Case& a, const Case& b) {
 constexpr const char* kPool = "\tpool";
 constexpr const char* kConcurrent = "\tconcurrent";
 
-// The plugins whose cases go together, or the plugin alone. A separate queue for each plugin with
-// concurrent checks would leave workers idle at its end and cost a context for each worker of the next.
-std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugins) {
+// The cases that go together. A queue for the concurrent checks of each plugin would leave workers idle at
+// its end and cost a context for each worker of the next.
+std::string GroupOf(const Case& c) {
   if (c.third_party) return c.planned.plugin;
   if (c.pooled) return kPool;
-  return IsShared(c) && concurrent_plugins.count(c.planned.plugin) ? kConcurrent : c.planned.plugin;
+  return IsShared(c) && c.concurrent ? kConcurrent : c.planned.plugin;
 }
 
 }  // namespace
@@ -46,18 +46,14 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
       open_(plan.cases.size()) {
   // A pooled case that looks at no library joins the pool of the first subject.
   std::string pool_subject;
-  std::set<std::string> concurrent_plugins;
-  for (const Case& c : plan.cases) {
+  for (const Case& c : plan.cases)
     if (c.pooled && pool_subject.empty()) pool_subject = c.planned.subject;
-    if (c.concurrent) concurrent_plugins.insert(c.planned.plugin);
-  }
   const std::vector<size_t> followers = Followers();
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const Case& c = plan.cases[i];
     const size_t like = isolation == Isolation::kShared ? followers[i] : i;
     const Case& kind = plan.cases[like];
-    const std::string group =
-        isolation == Isolation::kShared ? GroupOf(kind, concurrent_plugins) : kind.planned.plugin;
+    const std::string group = isolation == Isolation::kShared ? GroupOf(kind) : kind.planned.plugin;
     queue_of_[i] = &QueueFor(i, like, isolation, group, pool_subject);
     open_on_devices_ += !queue_of_[i]->device.empty();
     queue_of_[i]->concurrent += c.concurrent;
@@ -65,7 +61,11 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     queue_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
     queue_of_[i]->leading += leads_[i];
-    for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
+    for (const size_t p : c.prerequisites) {
+      dependents_[p].push_back(static_cast<uint32_t>(i));
+      if (!queue_of_[p]->shared && queue_of_[p]->device == queue_of_[i]->device)
+        queue_of_[i]->exclusive_prerequisites.insert(p);
+    }
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
   }
   for (size_t i = 0; i < plan.cases.size(); ++i) {
@@ -190,8 +190,7 @@ std::vector<Scheduler::Ended> Scheduler::Finish(size_t first, const Outcome& out
       }
     }
   }
-  std::sort(out.begin(), out.end(),
-            [](const Ended& a, const Ended& b) { return a.case_index < b.case_index; });
+  std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.case_index < b.case_index; });
   return out;
 }
 
@@ -222,24 +221,24 @@ std::vector<CaseQueue*> Scheduler::ReadyQueues() {
   std::vector<CaseQueue*> out;
   for (auto& [key, queue] : queues_)
     if (!queue.empty()) out.push_back(&queue);
-  const auto next = [](const CaseQueue* queue) {
-    size_t n = queue->ready.empty() ? SIZE_MAX : queue->ready.front();
-    if (!queue->alone.empty()) n = std::min(n, queue->alone.front());
-    return n;
-  };
-  std::sort(out.begin(), out.end(),
-            [&](const CaseQueue* a, const CaseQueue* b) { return next(a) < next(b); });
+  const auto front = [](const std::deque<size_t>& of) { return of.empty() ? SIZE_MAX : of.front(); };
+  const auto next = [&](const CaseQueue* q) { return std::min(front(q->ready), front(q->alone)); };
+  std::sort(out.begin(), out.end(), [&](const auto* a, const auto* b) { return next(a) < next(b); });
   return out;
 }
 
-bool Scheduler::IsAwaitedBy(CaseQueue* queue) const {
-  const size_t next = queue->ready.empty() ? 0 : queue->ready.front();
-  for (size_t& i = queue->looked_at; i < next; ++i) {
-    const CaseQueue* other = queue_of_[i];
-    const bool there = other->device == queue->device || other->device == "*";
-    if (there && !other->shared && state_[i] != State::kFinished) return true;
+bool Scheduler::IsAwaitedBy(const CaseQueue& queue, bool in_use) const {
+  const size_t next = queue.ready.empty() ? 0 : queue.ready.front();
+  for (size_t i = 0; i < next; ++i) {
+    if (queue_of_[i]->shared || state_[i] == State::kFinished || (in_use && !IsAwaited(i))) continue;
+    if (queue_of_[i]->device == queue.device || queue_of_[i]->device == "*") return true;
   }
   return false;
+}
+
+bool Scheduler::IsHeldBack(const CaseQueue& queue) const {
+  return std::any_of(queue.exclusive_prerequisites.begin(), queue.exclusive_prerequisites.end(),
+                     [this](size_t i) { return state_[i] == State::kRunning || IsNext(i); });
 }
 
 size_t Scheduler::Take(CaseQueue* queue, bool alone) {

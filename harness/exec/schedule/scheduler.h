@@ -40,9 +40,10 @@ struct CaseQueue {
   size_t first = 0;           // its first case in the plan
   size_t work = 0;            // of its concurrent cases: 1 each, kSlowCase for a slow one
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
-  size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
-  size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)
-  size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the queue's
+  size_t single = 0;   // its other cases that have no outcome; while there are any, one worker serves it
+  size_t leading = 0;  // of these the ones of other checks, which come first (Case::leading)
+  // The cases that need its device for themselves and that cases of the queue wait for.
+  std::set<size_t> exclusive_prerequisites;
   // In plan order, but that what is aside (Scheduler::IsAside) stands behind all others.
   std::deque<size_t> ready;
   // To run in a process of their own (confirmations, retries), before the others; in the same order, so that
@@ -81,15 +82,22 @@ class Scheduler {
   CaseQueue* QueueOf(size_t case_index) { return queue_of_[case_index]; }
 
   // Whether a case that needs the queue's device for itself and comes before the queue's next one has not
-  // ended.
-  bool IsAwaitedBy(CaseQueue* queue) const;
+  // ended. While warm workers have the device (`in_use`) it could not run either, so that only those count
+  // that others wait for.
+  bool IsAwaitedBy(const CaseQueue& queue, bool in_use) const;
+
+  // Whether an exclusive prerequisite of the queue runs, or waits only for cases that run and for the device.
+  // What the queue would begin now had the device first, and its other cases would wait longer.
+  bool IsHeldBack(const CaseQueue& queue) const;
 
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
   bool IsFinished(size_t case_index) const { return state_[case_index] == State::kFinished; }
+  // Whether the case is a prerequisite of others.
+  bool IsAwaited(size_t case_index) const { return !dependents_[case_index].empty(); }
   // Whether the case uses no device and no other one waits for it.
   bool IsAside(size_t case_index) const {
-    return queue_of_[case_index]->device.empty() && dependents_[case_index].empty();
+    return queue_of_[case_index]->device.empty() && !IsAwaited(case_index);
   }
   // Cases that have no outcome yet; of these the ones that use a device, and the ones that others wait for.
   size_t open() const { return open_; }

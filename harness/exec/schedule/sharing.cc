@@ -100,8 +100,7 @@ size_t Dispatcher::ReadyWork(const CaseQueue& queue) const {
 
 bool Dispatcher::EndsEarly(const WorkerSlot& slot, size_t workers) const {
   return options_.workers_per_gpu == 0 && slot.sharing > 1 && workers > 1 && !slot.prewarmed &&
-         !slot.canary_pending && slot.worker->idle() &&
-         !AreWorthTheirContexts(workers, ReadyWork(*slot.queue));
+         !slot.canary_pending && !AreWorthTheirContexts(workers, ReadyWork(*slot.queue));
 }
 
 void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {
@@ -109,8 +108,9 @@ void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& work
   size_t left = workers.size();
   for (WorkerSlot* slot : workers) {
     if (!TakeLease(slot)) continue;
+    // One after the other: contexts end as slowly as they begin, and the other workers compute meanwhile.
     if (EndsEarly(*slot, left)) {
-      Shutdown(slot);
+      if (slot->worker->idle()) Shutdown(slot);
       --left;
       continue;
     }
@@ -164,7 +164,8 @@ void Dispatcher::EndNeedless() {
 
 void Dispatcher::AssignNext(WorkerSlot* slot) {
   CaseWorker* worker = slot->worker;
-  const auto is_slow = [this](size_t i) { return plan_.cases[i].slow; };
+  // What others wait for comes first, and then what takes long.
+  const auto is_slow = [this](size_t i) { return plan_.cases[i].slow || scheduler_->IsAwaited(i); };
   size_t ahead = kRunsAhead;
   if (slot->sharing > 1) {
     if (worker->queued() > 1) return;
