@@ -156,7 +156,8 @@ bool Gate::Discover() {
                                      : Collected::ForSubjects({}, std::move(resolved), &session_);
   if (session_.MustEnd()) return Interrupted();
   const Discovery& discovery = collected_->discovery();
-  obstacle_ = ObstacleBehindPlugins();
+  obstacle_ = Unreadable();
+  if (!obstacle_) obstacle_ = ObstacleBehindPlugins();
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
   collected_->ChooseSubjects(&session_);
   if (session_.MustEnd()) return Interrupted();

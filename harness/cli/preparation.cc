@@ -35,6 +35,11 @@ std::string NoDeviceReason(const Facts& facts) {
   return why.empty() ? "no GPU is visible" : why;
 }
 
+Session::StartedLook StartLookAtCandidates(const PackageNames& names, Session* session) {
+  return session->StartLook<CandidateLook>(
+      [&](const LookingAt& looking_at) { return LookAtCandidates(names, looking_at); });
+}
+
 }  // namespace
 
 Looked Looked::AtPlugins(Session* session) {
@@ -50,15 +55,21 @@ Looked Looked::AtSubject(const SubjectInfo& subject, Session* session) {
 }
 
 Looked Looked::ForChoice(const PackageNames& names, Session* session) {
+  Session::StartedLook started = StartLookAtCandidates(names, session);
   Looked looked = AtSubject({kSystem, "loader"}, session);
+  looked.started_ = std::move(started);
   const Facts& facts = looked.discovery_.facts;
   const bool complete = facts.Find(kSystem, kCudnnPathFact) && facts.Find(kSystem, kToolkitPathFact);
   if (session->MustEnd() || complete) return looked;
-  looked.candidates_ = session->Look<CandidateLook>([&](const LookingAt& looking_at) {
-    CandidateLook look = LookAtCandidates(names, looking_at);
-    if (!look.in_loader.empty()) look.loader_use = LookAtUseOfLoader(names);
-    return look;
-  });
+  looked.candidates_ = session->Finish<CandidateLook>(std::move(looked.started_));
+  if (looked.candidates_ && !looked.candidates_->in_loader.empty()) {
+    const auto use = session->Look<GpuUse>([&](const LookingAt& looking_at) {
+      looking_at("the libraries that the loader finds");
+      return LookAtUseOfLoader(names);
+    });
+    if (use) looked.candidates_->loader_use = *use;
+    if (!use) looked.candidates_.reset();
+  }
   if (looked.candidates_ && !looked.candidates_->subjects.empty() && looked.discovery_.abandoned.empty())
     session->AddFacts(looked.candidates_->subjects, {}, &looked.discovery_);
   return looked;
@@ -120,16 +131,21 @@ Resolved::Resolved(Chosen chosen, const PackageNames& names, Session* session) :
   const bool judges_document = std::any_of(matrix.subjects.begin(), matrix.subjects.end(),
                                            [](const auto& s) { return s.spec.starts_with(kSbomSubject); });
   if (judges_document) return;
-  if (chosen_.looked_ && chosen_.looked_->candidates()) {
+  if (chosen_.looked_ && chosen_.looked_->candidates())
     candidates_ = *chosen_.looked_->candidates();
-  } else if (auto found = session->Look<CandidateLook>(
-                 [&](const LookingAt& looking_at) { return LookAtCandidates(names, looking_at); })) {
-    candidates_ = std::move(*found);
-  }
+  else
+    started_ = chosen_.looked_ && chosen_.looked_->started_ ? std::move(chosen_.looked_->started_)
+                                                            : StartLookAtCandidates(names, session);
   if (!matrix.automatic_subjects) return;
+  FinishLook(session);
   matrix.subjects.insert(matrix.subjects.end(), candidates_.subjects.begin(), candidates_.subjects.end());
   problems_.insert(problems_.end(), candidates_.problems.begin(), candidates_.problems.end());
   warnings_.insert(warnings_.end(), candidates_.warnings.begin(), candidates_.warnings.end());
+}
+
+void Resolved::FinishLook(Session* session) {
+  if (!started_) return;
+  if (auto found = session->Finish<CandidateLook>(std::move(started_))) candidates_ = std::move(*found);
 }
 
 Collected::Collected(Resolved resolved) : resolved_(std::move(resolved)) {
@@ -153,6 +169,7 @@ Collected Collected::ForSubjects(const std::vector<SubjectInfo>& subjects, Resol
     discovery.fact_owners.clear();
     session->AddFacts(subjects, contract, &discovery);
   }
+  collected.resolved_.FinishLook(session);
   return collected;
 }
 

@@ -47,6 +47,9 @@ class Looked {
   Looked() = default;
   Discovery discovery_;
   std::optional<CandidateLook> candidates_;  // of ForChoice
+  Session::StartedLook started_;             // at candidates, where the choice did without them
+
+  friend class Resolved;
 };
 
 // The matrix file of a choice; else why there is none, and what to do.
@@ -84,10 +87,12 @@ class Resolved {
 
  private:
   friend class Collected;
+  void FinishLook(Session* session);
   Chosen chosen_;
   std::vector<Finding> problems_;
   Notices warnings_;
   CandidateLook candidates_;
+  Session::StartedLook started_;  // at candidates; plugins may be asked meanwhile
 };
 
 // Plugins, and the facts of the matrix's subjects.

@@ -111,11 +111,9 @@ Validate Session::Validator(const Catalog& catalog) {
   };
 }
 
-bool Session::InspectInChild(const std::function<std::string(const LookingAt&)>& look,
-                             const std::function<bool(const std::string&)>& take) {
-  if (!unreadable_.empty()) return false;  // it would not answer again
+bool Session::FinishLook(StartedCall* look, const std::function<bool(const std::string&)>& take) {
   const double limit_s = std::min(kLookS, std::max(TimeLeft(), kLeastLookS));
-  const BoundedCall call = CallWithin(limit_s, look, &control_, signal_fd_.get(), &interrupted_);
+  const BoundedCall call = look->Finish(limit_s, signal_fd_.get(), &interrupted_);
   if (call.end == BoundedCall::End::kReturned && take(call.value)) return true;
   if (call.end == BoundedCall::End::kInterrupted) return false;
   unreadable_ = call.looking_at.empty() ? "the image" : call.looking_at;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,9 +64,20 @@ class Session {
   // None then: unreadable() says why, or interrupted().
   template <class T>
   std::optional<T> Look(const std::function<T(const LookingAt&)>& look) {
+    return Finish<T>(StartLook<T>(look));
+  }
+  // A look that goes on while plugins are asked; not longer than the session.
+  using StartedLook = std::unique_ptr<StartedCall>;
+  template <class T>
+  StartedLook StartLook(const std::function<T(const LookingAt&)>& look) {
+    if (!unreadable_.empty()) return nullptr;  // it would not answer again
+    return std::make_unique<StartedCall>([&](const LookingAt& looking_at) { return Pack(look(looking_at)); },
+                                         &control_);
+  }
+  template <class T>
+  std::optional<T> Finish(StartedLook look) {
     T value;
-    if (InspectInChild([&](const LookingAt& looking_at) { return Pack(look(looking_at)); },
-                       [&](const std::string& bytes) { return Unpack(bytes, &value); }))
+    if (look && FinishLook(look.get(), [&](const std::string& bytes) { return Unpack(bytes, &value); }))
       return value;
     return std::nullopt;
   }
@@ -81,8 +93,7 @@ class Session {
   const std::string& scratch_dir() const { return scratch_dir_; }
 
  private:
-  bool InspectInChild(const std::function<std::string(const LookingAt&)>& look,
-                      const std::function<bool(const std::string&)>& take);
+  bool FinishLook(StartedCall* look, const std::function<bool(const std::string&)>& take);
   DiscoverOptions DiscoveryOf(std::vector<SubjectInfo> subjects,
                               const std::map<std::string, std::string>& contract) const;
 

@@ -100,7 +100,7 @@ size_t Dispatcher::ReadyWork(const CaseQueue& queue) const {
 
 bool Dispatcher::EndsEarly(const WorkerSlot& slot, size_t workers) const {
   return options_.workers_per_gpu == 0 && slot.sharing > 1 && workers > 1 && !slot.prewarmed &&
-         !slot.canary_pending && !AreWorthTheirContexts(workers, ReadyWork(*slot.queue));
+         !slot.canary_pending && !AreWorthTheirContexts(workers, 2 * ReadyWork(*slot.queue));
 }
 
 void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {

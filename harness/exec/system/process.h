@@ -50,6 +50,7 @@ class ProcessControl {
   virtual ExitStatus Reap(pid_t pid) = 0;
   // Processes that are ours and no worker: never swept.
   void Spare(pid_t pid) { spared_.insert(pid); }
+  void Unspare(pid_t pid) { spared_.erase(pid); }
   // Kills and collects what reparented to us and is none of `keep` nor spared; true if any was found. Call
   // again until false: children of the killed come to us in turn. One that may not be killed is found once.
   virtual bool SweepStrays(const std::set<pid_t>& keep) = 0;

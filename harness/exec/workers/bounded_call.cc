@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -26,7 +27,10 @@ constexpr size_t kPage = 4096;
 constexpr size_t kMostWords = 500;
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr int64_t kKillNs = 200'000'000;  // for a killed child to end
-constexpr int64_t kPollMs = 50;           // a signal may come between two polls
+constexpr int64_t kMomentNs = 500'000'000;
+constexpr int64_t kPollMs = 50;  // a signal may come between two polls
+
+}  // namespace
 
 // A page that child and parent share. The child may be in the middle of a word when it is given up, so the
 // page always ends with a zero byte.
@@ -50,6 +54,8 @@ class SharedWords {
  private:
   void* page_;
 };
+
+namespace {
 
 [[noreturn]] void RunChild(const std::function<std::string(const LookingAt&)>& call, SharedWords* words,
                            int out, pid_t parent) {
@@ -87,49 +93,66 @@ BoundedCall::End Listen(int in, int64_t deadline_ns, int signal_fd, int* interru
   }
 }
 
-// Ends the child. Whether it exited by itself and well.
-bool End(pid_t pid, ProcessControl* control) {
+}  // namespace
+
+StartedCall::StartedCall(const std::function<std::string(const LookingAt&)>& call, ProcessControl* control)
+    : control_(control), words_(std::make_unique<SharedWords>()), start_ns_(MonotonicNs()) {
+  int ends[2];
+  if (!words_->valid() || pipe2(ends, O_CLOEXEC) != 0) return;
+  in_ = Fd(ends[0]);
+  const Fd out(ends[1]);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) RunChild(call, words_.get(), out.get(), parent);
+  if (pid < 0) {
+    value_ = call([this](const std::string& what) { words_->Set(what); });
+    return;
+  }
+  pid_ = pid;
+  control_->Spare(pid_);
+}
+
+StartedCall::~StartedCall() { End(true); }
+
+BoundedCall StartedCall::Finish(double limit_s, int signal_fd, int* interrupted) {
+  BoundedCall result;
+  if (value_) {
+    result.value = std::move(*value_);
+    result.end = BoundedCall::End::kReturned;
+    return result;
+  }
+  if (pid_ < 0) return result;
+  // A limit may be infinite; a week is more than any run has.
+  const auto limit_ns = static_cast<int64_t>(std::min(limit_s, 604'800.0) * 1e9);
+  const int64_t deadline_ns = std::max(start_ns_ + limit_ns, MonotonicNs() + std::min(limit_ns, kMomentNs));
+  result.end = Listen(in_.get(), deadline_ns, signal_fd, interrupted, &result.value);
+  const bool well = End(result.end != BoundedCall::End::kReturned);
+  if (result.end == BoundedCall::End::kReturned && !well) result.end = BoundedCall::End::kFailed;
+  result.looking_at = words_->Get();
+  return result;
+}
+
+bool StartedCall::End(bool kill_it) {
+  if (pid_ < 0) return false;
+  const pid_t pid = std::exchange(pid_, -1);
+  if (kill_it) kill(pid, SIGKILL);
   const int64_t deadline = MonotonicNs() + kKillNs;
   int status = 0;
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
-    if (ended == pid) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (ended < 0 && errno != EINTR) return false;
-    if (MonotonicNs() > deadline) break;
+    if (ended == pid) {
+      control_->Unspare(pid);  // another process may get its id
+      return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    if (MonotonicNs() > deadline) return false;  // it waits in the kernel, and dies when that wait ends
     usleep(500);
   }
-  control->Spare(pid);  // it waits in the kernel, and dies when that wait ends
-  return false;
 }
-
-}  // namespace
 
 BoundedCall CallWithin(double limit_s, const std::function<std::string(const LookingAt&)>& call,
                        ProcessControl* control, int signal_fd, int* interrupted) {
-  BoundedCall result;
-  SharedWords words;
-  int ends[2];
-  if (!words.valid() || pipe2(ends, O_CLOEXEC) != 0) return result;
-  const Fd in(ends[0]);
-  Fd out(ends[1]);
-  // A limit may be infinite; a week is more than any run has.
-  const auto limit_ns = static_cast<int64_t>(std::min(limit_s, 604'800.0) * 1e9);
-  const int64_t deadline_ns = MonotonicNs() + limit_ns;
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid < 0) {
-    result.value = call([&words](const std::string& what) { words.Set(what); });
-    result.end = BoundedCall::End::kReturned;
-    return result;
-  }
-  if (pid == 0) RunChild(call, &words, out.get(), parent);
-  out.Close();
-  result.end = Listen(in.get(), deadline_ns, signal_fd, interrupted, &result.value);
-  if (result.end != BoundedCall::End::kReturned) kill(pid, SIGKILL);
-  const bool well = End(pid, control);
-  if (result.end == BoundedCall::End::kReturned && !well) result.end = BoundedCall::End::kFailed;
-  result.looking_at = words.Get();
-  return result;
+  return StartedCall(call, control).Finish(limit_s, signal_fd, interrupted);
 }
 
 }  // namespace cudnn_ci
