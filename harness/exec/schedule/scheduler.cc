@@ -61,15 +61,14 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     queue_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
     queue_of_[i]->leading += leads_[i];
-    for (const size_t p : c.prerequisites) {
-      dependents_[p].push_back(static_cast<uint32_t>(i));
-      if (!queue_of_[p]->shared && queue_of_[p]->device == queue_of_[i]->device)
-        queue_of_[i]->exclusive_prerequisites.insert(p);
-    }
+    for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
   }
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     open_prerequisites_ += !dependents_[i].empty();
+    for (const size_t p : plan.cases[i].prerequisites)
+      if (!queue_of_[p]->shared && queue_of_[p]->device == queue_of_[i]->device)
+        queue_of_[i]->exclusive_prerequisites.insert(p);
     if (plan.cases[i].prerequisites.empty() && !plan.cases[i].predetermined) MakeReady(i);
   }
 }

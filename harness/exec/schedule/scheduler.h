@@ -2,7 +2,7 @@
 // Knows no process and no device's state.
 //
 // A queue holds cases that could use one process after the other: same subject, same device, same way
-// (shared or one process a case), and same plugin. Of the tool's own plugins those with concurrent checks
+// (shared or one process a case), and same plugin. The concurrent cases of the tool's own plugins
 // share a queue, and so do pooled checks on further devices. Several warm workers may serve a queue at a
 // time.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
