@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class FormatterBase;
 class Option;
 }  // namespace CLI
