@@ -66,6 +66,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
   }
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     open_prerequisites_ += !dependents_[i].empty();
+    if (!queue_of_[i]->shared && !queue_of_[i]->device.empty()) exclusive_.push_back(i);
     for (const size_t p : plan.cases[i].prerequisites)
       if (!queue_of_[p]->shared && queue_of_[p]->device == queue_of_[i]->device)
         queue_of_[i]->exclusive_prerequisites.insert(p);
@@ -228,8 +229,9 @@ std::vector<CaseQueue*> Scheduler::ReadyQueues() {
 
 bool Scheduler::IsAwaitedBy(const CaseQueue& queue, bool in_use) const {
   const size_t next = queue.ready.empty() ? 0 : queue.ready.front();
-  for (size_t i = 0; i < next; ++i) {
-    if (queue_of_[i]->shared || state_[i] == State::kFinished || (in_use && !IsAwaited(i))) continue;
+  for (const size_t i : exclusive_) {
+    if (i >= next) break;
+    if (state_[i] == State::kFinished || (in_use && !IsAwaited(i))) continue;
     if (queue_of_[i]->device == queue.device || queue_of_[i]->device == "*") return true;
   }
   return false;

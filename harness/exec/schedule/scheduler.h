@@ -137,6 +137,7 @@ class Scheduler {
   std::vector<std::vector<uint32_t>> dependents_;
   std::map<std::string, CaseQueue> queues_;
   std::vector<CaseQueue*> queue_of_;
+  std::vector<size_t> exclusive_;  // cases that need their device for themselves, in plan order
   size_t open_ = 0, open_on_devices_ = 0, open_prerequisites_ = 0;
 };
 

@@ -98,7 +98,9 @@ size_t Dispatcher::ReadyWork(const CaseQueue& queue) const {
   return work;
 }
 
+// The workers have about as much again as is ready, so that twice that counts.
 bool Dispatcher::EndsEarly(const WorkerSlot& slot, size_t workers) const {
+  if (AreWorthTheirContexts(workers, 2 * slot.queue->ready.size())) return false;  // without counting
   return options_.workers_per_gpu == 0 && slot.sharing > 1 && workers > 1 && !slot.prewarmed &&
          !slot.canary_pending && !AreWorthTheirContexts(workers, 2 * ReadyWork(*slot.queue));
 }
@@ -165,7 +167,7 @@ void Dispatcher::EndNeedless() {
 void Dispatcher::AssignNext(WorkerSlot* slot) {
   CaseWorker* worker = slot->worker;
   // What others wait for comes first, and then what takes long.
-  const auto is_slow = [this](size_t i) { return plan_.cases[i].slow || scheduler_->IsAwaited(i); };
+  const auto comes_first = [this](size_t i) { return plan_.cases[i].slow || scheduler_->IsAwaited(i); };
   size_t ahead = kRunsAhead;
   if (slot->sharing > 1) {
     if (worker->queued() > 1) return;
@@ -173,12 +175,12 @@ void Dispatcher::AssignNext(WorkerSlot* slot) {
     const size_t left = ready.size() / (2 * static_cast<size_t>(slot->sharing));
     ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
     // Whoever is free first shall have it.
-    if (std::any_of(ready.begin(), ready.end(), is_slow)) ahead = 1;
+    if (std::any_of(ready.begin(), ready.end(), comes_first)) ahead = 1;
   }
   pool_->Do(worker, [&](int64_t now, Effects* out) {
     const auto take = [&](CaseQueue* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
-        const size_t next = slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, is_slow)
+        const size_t next = slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, comes_first)
                                               : from->ready.front();
         scheduler_->TakeReady(from, next);
         worker->Assign(AssignmentOf(next, true), now, out);

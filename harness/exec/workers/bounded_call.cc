@@ -26,9 +26,9 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kMostWords = 500;
 constexpr size_t kMostBytes = size_t{64} << 20;
-constexpr int64_t kKillNs = 200'000'000;  // for a killed child to end
-constexpr int64_t kMomentNs = 500'000'000;
-constexpr int64_t kPollMs = 50;  // a signal may come between two polls
+constexpr int64_t kKillNs = 200'000'000;    // for a killed child to end
+constexpr int64_t kMomentNs = 500'000'000;  // for the value of a call that ended in time
+constexpr int64_t kPollMs = 50;             // a signal may come between two polls
 
 }  // namespace
 
