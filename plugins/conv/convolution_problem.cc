@@ -128,7 +128,7 @@ std::string ConvolutionProblem::WrongOnRandom(const Candidate& candidate,
 
 std::string ConvolutionProblem::Known(std::initializer_list<const char*> effects,
                                       const Candidate* ran) const {
-  return known_.Behind(effects, ran);
+  return known_.KnownFaultText(effects, ran);
 }
 
 void RunConvolution(Context& ctx, const ConvolutionParams& params, Operation operation) {

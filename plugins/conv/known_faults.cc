@@ -33,7 +33,8 @@ void KnownFaults::NoteCrashes(Context& ctx) const {
     if (row.effect == kCrash) ctx.Finding(kKnownCrash, row.Text());
 }
 
-std::string KnownFaults::Behind(std::initializer_list<const char*> effects, const Candidate* ran) const {
+std::string KnownFaults::KnownFaultText(std::initializer_list<const char*> effects,
+                                        const Candidate* ran) const {
   KnownChoice choice = asked_;
   if (ran != nullptr && subject_.api == kGraphApi) choice = {false, "", ran->number()};
   if (ran != nullptr && subject_.api != kGraphApi) choice = {false, ran->Name(), -1};

@@ -27,7 +27,8 @@ class KnownFaults {
   void NoteCrashes(Context& ctx) const;
   // "; known: wrong in ...", of the rows with one of these effects; empty: there is none. `ran` is what
   // computed it, null if that is not known.
-  std::string Behind(std::initializer_list<const char*> effects, const Candidate* ran = nullptr) const;
+  std::string KnownFaultText(std::initializer_list<const char*> effects,
+                             const Candidate* ran = nullptr) const;
 
  private:
   KnownSubject subject_;

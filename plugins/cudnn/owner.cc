@@ -95,7 +95,7 @@ std::string PassedOver(const CudnnInstall& install) {
   std::vector<std::string> all = install.main.passed_over;
   for (const auto& part : install.parts)
     all.insert(all.end(), part.passed_over.begin(), part.passed_over.end());
-  return all.empty() ? "" : "; the loader passes over " + JoinLines(all);
+  return all.empty() ? "" : "; passed over by the loader: " + JoinLines(all);
 }
 
 void JudgeOwner(Context& ctx, const CudnnInstall& install) {

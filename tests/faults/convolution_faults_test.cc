@@ -55,7 +55,7 @@ std::vector<Fault> Failures() {
                             t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
                             t.Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "1");
                           }),
-                     "workspace-understated", {"returned 1 bytes of workspace"})}),
+                     "workspace-understated", {"1 bytes"})}),
       Showing("broken context",
               {Image("illegal_address", ConvolutionWith("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700"),
                      failed, {"cuEventSynchronize: 700 CUDA_ERROR_ILLEGAL_ADDRESS"})}),
@@ -71,10 +71,10 @@ std::vector<Fault> Failures() {
                                                   {"3000 CUDNN_STATUS_NOT_SUPPORTED"}}}),
       Showing("no memory for the workspace",
               {Runner("memory_too_little_for_a_convolution", ConvolutionWith("FAKE_FREE_MB", "200"),
-                      "out-of-device-memory-shared", {"MiB were in use before the run began"})}),
+                      "out-of-device-memory-shared", {"257 MiB", "130872 MiB"})}),
       Showing("hang in a library",
               {Image("convolution_hangs", Convolution(call + "hang", ", \"timeout_s\": 3"), "timed-out",
-                     {"no verdict within 3.000 s, in step convolve"})}),
+                     {"3.000 s", "step convolve"})}),
       Showing("crash in a library",
               {Image("convolution_aborts", Convolution(call + "abort"), "crashed", {"SIGABRT", "libcudnn"})}),
   });
@@ -94,30 +94,29 @@ std::vector<Fault> Numbers() {
   return Joined({
       Showing("a GPU that computes wrong",
               {Runner("gpu_not_twice_the_same", WrongEverywhere({{"FAKE_CUDNN_FAULT_RUNS", "1"}}),
-                      "gpu-computes-wrong", {"0 of 2 repetitions gave the same bits"}),
+                      "gpu-computes-wrong", {"0 of 2"}),
                Runner("one_of_two_gpus_wrong",
                       WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"},
                                        {"FAKE_NAME", "NVIDIA Fake"},
                                        {"FAKE_CUDNN_FAULT_GPU", "0"}}),
-                      "gpu-computes-wrong", {"of the same model, passed"})}),
+                      "gpu-computes-wrong", {"gpu0", "gpu1"})}),
       Showing("wrong numbers on two GPUs",
               {Image("both_gpus_wrong",
                      WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}, {"FAKE_NAME", "NVIDIA Fake"}}),
-                     "fails-on-another-gpu", {"of the same model, failed too"})}),
+                     "fails-on-another-gpu", {"gpu0", "gpu1"})}),
       Showing("wrong numbers, and one GPU", {Fault{"every_algorithm_wrong",
                                                    WrongEverywhere({}),
                                                    "wrong-value-unexplained",
                                                    "undetermined",
                                                    6,
-                                                   {"2 of 2 repetitions gave the same bits"}}}),
+                                                   {"2 of 2"}}}),
       Showing("wrong numbers",
               {
-                  Image("one_element_wrong", Convolution("element:last"), "wrong-value",
-                        {"1 of 1584 elements are wrong"}),
+                  Image("one_element_wrong", Convolution("element:last"), "wrong-value", {"1 of 1584"}),
                   Image("workspace_read_before_it_is_written", Convolution("read:workspace"), "wrong-value",
                         {"got NaN"}),
                   Image("element_not_written", Convolution("unwritten:last"), "output-not-written",
-                        {"1 of 1584 elements were never written"}),
+                        {"1 of 1584"}),
                   Image("wrong_on_random_data_alone",
                         With(Entry("conv.forward",
                                    R"("params": {"algo": "every", "dtype": "float32", "shape": "made"})"),
@@ -125,17 +124,16 @@ std::vector<Fault> Numbers() {
                                t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
                                t.Set("FAKE_CUDNN_FAULT", "fractions:last");
                              }),
-                        "imprecise-value", {"differ by more than rounding explains"}),
+                        "imprecise-value", {"1 of 784"}),
               }),
-      Showing("results that change",
-              {Runner("convolution_that_varies", Convolution("varies:last"), "not-repeatable",
-                      {"1 of 1584 elements differ between two runs on the same data"})}),
+      Showing("results that change", {Runner("convolution_that_varies", Convolution("varies:last"),
+                                             "not-repeatable", {"1 of 1584"})}),
       Showing("write outside of a buffer",
               {
                   Image("byte_behind_the_output", Convolution("guard:behind-y"), "out-of-bounds-write",
-                        {"the first 0 bytes after the end of y"}),
+                        {"0 bytes", "y"}),
                   Image("byte_of_the_input", Convolution("input:x:first"), "input-modified",
-                        {"x changed at byte 0"}),
+                        {"x changed", "byte 0"}),
               }),
   });
 }
@@ -154,7 +152,7 @@ std::vector<Fault> NotRefused() {
       Showing("impossible convolution that is not refused",
               {
                   Image("kernel_larger_than_its_input_accepted", Refusal("kernel_too_large", "success"),
-                        "impossible-accepted", {"a filter of 11x11"}),
+                        "impossible-accepted", {"11x11"}),
                   Image("context_broken_by_a_refusal",
                         [](FaultTest& t) {
                           const bool made = Refusal("group_mismatch", "")(t);
@@ -167,24 +165,22 @@ std::vector<Fault> NotRefused() {
                                            Refusal("channel_mismatch", "abort"), "crashed", {"SIGABRT"})}),
       Showing("hang in a library", {Image("impossible_convolution_hangs",
                                           Refusal("channel_mismatch", "hang", ", \"timeout_s\": 3"),
-                                          "timed-out", {"in step implicit_gemm"})}),
+                                          "timed-out", {"step implicit_gemm"})}),
   });
 }
 
 std::vector<Fault> Impossible() {
   return Joined({
-      Showing(
-          "impossible convolution",
-          {
-              Refused("dimension_of_zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "needs values from 1"),
-              Refused("kernel_larger_than_its_input", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])",
-                      "covers 5 elements"),
-              Refused("channels_of_another_number", R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)",
-                      "must have c/groups = 3"),
-          }),
-      Showing("too many elements",
-              {Refused("output_of_two_to_the_31", R"("x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1])",
-                       "y 2^31 elements or more")}),
+      Showing("impossible convolution",
+              {
+                  Refused("dimension_of_zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "from 1"),
+                  Refused("kernel_larger_than_its_input", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])",
+                          "covers 5 elements"),
+                  Refused("channels_of_another_number",
+                          R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)", "c/groups = 3"),
+              }),
+      Showing("too many elements", {Refused("output_of_two_to_the_31",
+                                            R"("x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1])", "y 2^31")}),
   });
 }
 

@@ -1,5 +1,6 @@
 // Broken cuDNN installs, made of the fake one: no GPU, no driver, no cuDNN needed.
 #include <filesystem>
+#include <utility>
 
 #include "fault_machines.h"
 
@@ -16,13 +17,13 @@ constexpr char kRuntime[] = "libcudnn_engines_runtime_compiled.so.9";
 Fault PartMissing(const std::string& part) {
   const std::string file = "libcudnn_" + part + ".so.9";
   return Image(part + "_missing", Cudnn([file](FaultTest& t) { t.Remove(file); }), kUnloadable,
-               {file + ": cannot open shared object file"});
+               {file + ": cannot open"});
 }
 
 // A file that is there and no library that can be used.
-Fault Unusable(const std::string& name, const std::string& slug, const std::string& words,
+Fault Unusable(const std::string& name, const std::string& slug, std::vector<std::string> named,
                const std::function<void(FaultTest&)>& spoil) {
-  return Image(name, Cudnn(spoil), slug, {words});
+  return Image(name, Cudnn(spoil), slug, std::move(named));
 }
 
 void ReplaceByDirectory(FaultTest& t) {
@@ -115,7 +116,7 @@ std::vector<Fault> Missing() {
                   PartMissing("cnn"),
                   PartMissing("adv"),
                   Image("full_package_with_the_parts_of_a_jit_only_one", Alone(LosePartsOfAFullWheel),
-                        kUnloadable, {"libcudnn_ops.so.9: cannot open shared object file"}),
+                        kUnloadable, {"libcudnn_ops.so.9: cannot open"}),
                   Image("completed_from_another_folder", Completed([](auto& t) { t.Remove(kOps); }),
                         "cudnn-mixed-directories", {kOps}),
                   Image("part_that_says_it_is_unusable", Machine([](auto& t) {
@@ -124,28 +125,28 @@ std::vector<Fault> Missing() {
                         kUnloadable, {"cudnnCnnVersionCheck: 3009"}),
                   Image("newest_part_lacks_more_than_the_driver",
                         WithoutDriver([](auto& t) { TakeNewest(t, "more"); }), kUnloadable,
-                        {"libcudart.so.12: cannot open shared object file"}),
+                        {"libcudart.so.12: cannot open"}),
               }),
       Showing("heuristics or engines missing",
               {
                   PartMissing("heuristic"),
                   PartMissing("engines_precompiled"),
                   PartMissing("engines_runtime_compiled"),
-                  Unusable("jit_package_without_its_engines", kUnloadable, kRuntime,
+                  Unusable("jit_package_without_its_engines", kUnloadable, {kRuntime},
                            [](auto& t) { KeepJitParts(t), t.Remove(kRuntime); }),
               }),
       Showing("part of cuDNN 8 missing",
               {Image("cudnn_8_with_a_part_missing", Alone(TakeCudnn8WithoutItsConvolutions), kUnloadable,
-                     {"libcudnn_cnn_infer.so.8: cannot open shared object file"})}),
+                     {"libcudnn_cnn_infer.so.8: cannot open"})}),
       Showing("no cuDNN",
               {
-                  Unusable("main_library_missing", kMissing, "libcudnn.so.9: cannot open shared object file",
+                  Unusable("main_library_missing", kMissing, {"libcudnn.so.9: cannot open"},
                            [](auto& t) { t.Remove(kMain); }),
                   FixedBy(Image("cache_of_the_loader_not_made", LeaveTheCacheStale, kMissing,
-                                {"libcudnn.so.9: cannot open shared object file"}),
+                                {"libcudnn.so.9: cannot open"}),
                           "RUN ldconfig"),
                   Image("subject_without_cudnn_of_its_own", Machine(UseSubjectWithoutCudnn), kMissing,
-                        {"not in ", ", the subject's folder: the loader takes "}),
+                        {"/subject", "/libcudnn.so.9.19.0"}),
               }),
   });
 }
@@ -156,11 +157,11 @@ std::vector<Fault> Damaged() {
   return Joined({
       Showing("truncated file",
               {
-                  Unusable("part_empty", kUnloadable, "/libcudnn_ops.so.9 is empty (0 bytes)",
+                  Unusable("part_empty", kUnloadable, {"/libcudnn_ops.so.9 is empty (0 bytes)"},
                            [](auto& t) { t.WriteLibrary(kOps, ""); }),
-                  Unusable("part_truncated", kUnloadable,
-                           "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
-                  Unusable("main_library_truncated", kUnloadable, "/libcudnn.so.9 is truncated",
+                  Unusable("part_truncated", kUnloadable, {"/libcudnn_ops.so.9 is truncated: "},
+                           [](auto& t) { t.Halve(kOps); }),
+                  Unusable("main_library_truncated", kUnloadable, {"/libcudnn.so.9 is truncated"},
                            [](auto& t) { t.Halve(kMain); }),
                   Image("newest_part_truncated_without_a_driver",
                         WithoutDriver([](auto& t) { TakeNewest(t), t.Halve(kRuntime); }), kUnloadable,
@@ -169,72 +170,64 @@ std::vector<Fault> Damaged() {
       Showing(
           "unusable file",
           {
-              Unusable("part_is_text", kUnloadable, "/libcudnn_ops.so.9 (200 bytes) is not an ELF file",
+              Unusable("part_is_text", kUnloadable, {"/libcudnn_ops.so.9 (200 bytes)", "ELF"},
                        [](auto& t) { t.WriteLibrary(kOps, std::string(200, 'x')); }),
-              Unusable("part_is_git_lfs_pointer", kUnloadable, "is a git-lfs pointer",
+              Unusable("part_is_git_lfs_pointer", kUnloadable, {"git-lfs"},
                        [pointer](auto& t) { t.WriteLibrary(kOps, pointer); }),
-              Unusable("part_of_another_machine", kUnloadable,
-                       "/libcudnn_ops.so.9 is built for another machine: ",
+              Unusable("part_of_another_machine", kUnloadable, {"/libcudnn_ops.so.9", "aarch64", "x86-64"},
                        [](auto& t) { t.Patch(kOps, 18, kForeignMachine); }),
-              Unusable("part_of_32_bit", kUnloadable, "/libcudnn_ops.so.9 is a 32-bit library",
+              Unusable("part_of_32_bit", kUnloadable, {"/libcudnn_ops.so.9 is a 32-bit library"},
                        [](auto& t) { t.Patch(kOps, 4, 1); }),
-              Unusable("part_dangling", kUnloadable,
-                       "/libcudnn_ops.so.9 is a link to nowhere/libcudnn_ops.so.9, which does",
+              Unusable("part_dangling", kUnloadable, {"/libcudnn_ops.so.9", "nowhere/libcudnn_ops.so.9"},
                        [](auto& t) { t.Dangle(kOps); }),
-              Unusable("part_is_a_directory", kUnloadable, "/libcudnn_ops.so.9 is not a regular file",
+              Unusable("part_is_a_directory", kUnloadable, {"/libcudnn_ops.so.9", "regular file"},
                        ReplaceByDirectory),
-              Unusable("main_library_dangling", kMissing, "/libcudnn.so.9 is a link to nowhere/libcudnn.so.9",
+              Unusable("main_library_dangling", kMissing, {"/libcudnn.so.9", "nowhere/libcudnn.so.9"},
                        [](auto& t) { t.Dangle(kMain); }),
-              Unusable("main_library_of_another_machine", kMissing,
-                       "/libcudnn.so.9 is built for another machine: ",
+              Unusable("main_library_of_another_machine", kMissing, {"/libcudnn.so.9", "aarch64", "x86-64"},
                        [](auto& t) { t.Patch(kMain, 18, kForeignMachine); }),
-              Image("folder_that_nothing_may_be_run_from", ForbidExecution, kUnloadable,
-                    {"failed to map segment from shared object"}),
+              Image("folder_that_nothing_may_be_run_from", ForbidExecution, kUnloadable, {"map segment"}),
           }),
   });
 }
 
 std::vector<Fault> Mixtures() {
   return Joined({
-      Showing(
-          "mixed cuDNN versions",
-          {
-              Image("part_of_another_version", Cudnn([](auto& t) { t.Take("cudnn_old", kOps); }),
-                    "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
-              Image("foreign_part_completed_from_another_folder",
-                    Completed([](auto& t) { t.Patch(kOps, 18, kForeignMachine); }), "cudnn-mixed-directories",
-                    {"the loader passes over ", "/libcudnn_ops.so.9 is built for another machine"}),
-              Image("parts_say_that_versions_differ",
-                    Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002"); }),
-                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
-              Image("part_of_another_folder_says_that_versions_differ", Machine([](auto& t) {
-                      OpenAnotherOnDemand(t);
-                      t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002");
-                    }),
-                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002", "; loaded: ", "/other:"}),
-              Image("part_that_only_another_install_has", Cudnn(TakeAPartOfAnother),
-                    "cudnn-mixed-directories",
-                    {"the graph library of 9.19.0 opens libcudnn_engines_tensor_ir.so.9, which its install "
-                     "lacks, and gets that of 9.28.0"}),
-          }),
-      Showing(
-          "another library under cuDNN's name",
-          {
-              Image("heuristic_is_another_library",
-                    Cudnn([](auto& t) { t.TakeAs("libcudnn_cnn.so.9", "libcudnn_heuristic.so.9"); }),
-                    "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9 by its soname"}),
-              Image("engines_are_another_library_beside_a_whole_install", Machine([](auto& t) {
-                      t.TakeCudnn();
-                      t.TakeAs("libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9");
-                    }),
-                    "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
-          }),
+      Showing("mixed cuDNN versions",
+              {
+                  Image("part_of_another_version", Cudnn([](auto& t) { t.Take("cudnn_old", kOps); }),
+                        "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
+                  Image("foreign_part_completed_from_another_folder",
+                        Completed([](auto& t) { t.Patch(kOps, 18, kForeignMachine); }),
+                        "cudnn-mixed-directories", {"/libcudnn_ops.so.9", "aarch64", "x86-64"}),
+                  Image("parts_say_that_versions_differ", Machine([](auto& t) {
+                          t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002");
+                        }),
+                        "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
+                  Image("part_of_another_folder_says_that_versions_differ", Machine([](auto& t) {
+                          OpenAnotherOnDemand(t);
+                          t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002");
+                        }),
+                        "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002", "; loaded: ", "/other:"}),
+                  Image("part_that_only_another_install_has", Cudnn(TakeAPartOfAnother),
+                        "cudnn-mixed-directories", {"9.19.0", "libcudnn_engines_tensor_ir.so.9", "9.28.0"}),
+              }),
+      Showing("another library under cuDNN's name",
+              {
+                  Image("heuristic_is_another_library",
+                        Cudnn([](auto& t) { t.TakeAs("libcudnn_cnn.so.9", "libcudnn_heuristic.so.9"); }),
+                        "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9"}),
+                  Image("engines_are_another_library_beside_a_whole_install", Machine([](auto& t) {
+                          t.TakeCudnn();
+                          t.TakeAs("libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9");
+                        }),
+                        "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
+              }),
       Showing("file under a longer name",
               {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
                      "cudnn-mixed-directories", {"loaded: ", "/other:"}),
                Image("part_of_a_build_for_another_cuda_major", Machine(OpenAnotherBuildOnDemand),
-                     "cudnn-mixed-directories",
-                     {"is built for CUDA 12; toolkit 13.0 is found; loaded: ", "/other:"})}),
+                     "cudnn-mixed-directories", {"CUDA 12", "toolkit 13.0", "/other:"})}),
       Showing(
           "cuDNN outside the promise",
           {
@@ -250,13 +243,11 @@ std::vector<Fault> Mixtures() {
           }),
       Showing("cuDNN for another CUDA major",
               {Image("for_another_cuda_major", Machine([](auto& t) { t.Set("FAKE_CUDNN_CUDART", "12090"); }),
-                     "cudnn-flavour-mismatch", {"is built for CUDA 12; toolkit 13.0 is found"})}),
-      Showing(
-          "GPU that this cuDNN does not support",
-          {Image("gpu_older_than_this_cudnn_supports",
-                 Machine([](auto& t) { t.Set("FAKE_CC", "7.0"), t.StaticOnly(); }), "cudnn-gpu-unsupported",
-                 {"cuDNN 9.19.0 for CUDA 13 supports compute capability 7.5 and later",
-                  "NVIDIA Fake 0 has 7.0"})}),
+                     "cudnn-flavour-mismatch", {"CUDA 12", "toolkit 13.0"})}),
+      Showing("GPU that this cuDNN does not support",
+              {Image("gpu_older_than_this_cudnn_supports",
+                     Machine([](auto& t) { t.Set("FAKE_CC", "7.0"), t.StaticOnly(); }),
+                     "cudnn-gpu-unsupported", {"cuDNN 9.19.0", "CUDA 13", "7.5", "NVIDIA Fake 0 has 7.0"})}),
       Showing("GPU newer than cuDNN",
               {Sound("gpu_newer_than_this_cudnn", Machine([](auto& t) { t.Set("FAKE_CC", "13.0"); }),
                      "gpu-newer-than-cudnn")}),
@@ -274,7 +265,7 @@ std::vector<Fault> Useless() {
               {
                   Image("heuristics_that_give_nothing",
                         Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }),
-                        "cudnn-no-plans", {"announce 18 configurations of engines, but return none"}),
+                        "cudnn-no-plans", {"18"}),
                   Image("heuristics_that_cannot_be_asked",
                         Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }),
                         "cudnn-plans-failed", {"cudnnBackendFinalize(heuristics): 1008"}),
@@ -286,7 +277,7 @@ std::vector<Fault> Useless() {
                         "cudnn-init-failed", {"1001"}),
                   Image("handle_of_a_second_thread_cannot_be_created",
                         Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:8:1001"); }),
-                        "cudnn-init-failed", {"the handle of thread "}),
+                        "cudnn-init-failed", {"thread 2", "1001"}),
               }),
       Showing("handles that leave memory behind",
               {Sound("handles_that_leave_memory_behind",

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mentions.h"
+
 namespace cudnn_ci {
 
 namespace fs = std::filesystem;
@@ -175,9 +177,9 @@ void FaultTableTest::ExpectRefused(const Fault& fault, const GateResult& r) {
   RecordProperty("detected", r.exit_code == 2 ? 1 : 0);
   EXPECT_TRUE(r.report.is_null());
   bool named = r.exit_code == 2;
-  for (const std::string& words : fault.named) {
-    EXPECT_THAT(r.err, ::testing::HasSubstr(words));
-    named = named && r.err.find(words) != std::string::npos;
+  for (const std::string& argument : fault.named) {
+    EXPECT_THAT(r.err, MentionsArgument(argument));
+    named = named && StandsIn(argument, r.err);
   }
   RecordProperty("named", named ? 1 : 0);
 }
@@ -197,10 +199,10 @@ void FaultTableTest::ExpectNamed(const Fault& fault) {
   EXPECT_EQ(root["blame"], fault.blame) << root;
   ExpectLine(fault, root);
   bool named = root["slug"] == fault.slug && root["blame"] == fault.blame && r.exit_code == fault.exit_code;
-  for (const std::string& words : fault.named) {
+  for (const std::string& argument : fault.named) {
     const std::string detail = root["detail"].get<std::string>();
-    EXPECT_THAT(detail, ::testing::HasSubstr(words));
-    named = named && detail.find(words) != std::string::npos;
+    EXPECT_THAT(detail, MentionsArgument(argument));
+    named = named && StandsIn(argument, detail);
   }
   RecordProperty("named", named ? 1 : 0);
 }

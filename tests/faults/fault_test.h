@@ -72,9 +72,10 @@ struct Fault {
   std::string slug;  // of the first finding; empty: none, the environment is healthy or the matrix refused
   std::string blame;
   int exit_code = 0;
-  std::vector<std::string> named;  // what the finding's detail must hold, or what is said of a refused matrix
-  std::string note = {};           // of a healthy environment: the finding that is said all the same
-  std::string mode = {};           // by its name in knowledge/findings
+  std::vector<std::string>
+      named;              // arguments of the finding's detail, or of the message about a refused matrix
+  std::string note = {};  // of a healthy environment: the finding that is said all the same
+  std::string mode = {};  // by its name in knowledge/findings
   // The line of the Dockerfile that fixes it, in which "~" is the test's folder; empty: none is asked for.
   std::string line = {};
 };

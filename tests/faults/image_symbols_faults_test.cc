@@ -136,9 +136,8 @@ std::vector<Fault> BrokenImages() {
                       "library-damaged", {"libcutensorMg.so.2", "truncated"}),
                 Image("cublas_where_nobody_looks", WithCublasWhereNobodyLooks(), "library-missing",
                       {"CTranslate2 opens libcublas.so.12", "nvidia/cublas/lib"})}),
-       Showing("package that replaced another",
-               {Image("package_replaced", WithReplacedPackage(), "package-replaced",
-                      {"mine 1.0 has replaced files of mine-gpu 1.0"})}),
+       Showing("package that replaced another", {Image("package_replaced", WithReplacedPackage(),
+                                                       "package-replaced", {"mine 1.0", "mine-gpu 1.0"})}),
        Showing("extension of PyTorch for another CUDA",
                {Image("torchaudio_for_another_cuda", WithTorchAudioForAnotherCuda(), "package-for-other-cuda",
                       {"torchaudio 2.11.0+cu130"})}),
@@ -154,8 +153,9 @@ std::vector<Fault> BrokenImages() {
                   "library-shadowed", {"libraries/libcutensorMg.so.2", "mine/libcutensorMg.so.2"}),
             Image("extension_for_another_torch", WithTorchExtension("_ZN3c104failEl"), "symbol-missing",
                   {"_ZN3c104failEl", "libc10.so"}),
-            Image("extension_of_the_other_cxx_abi", WithTorchExtension("_ZN3c104failERKSs"),
-                  "cxx-abi-mismatch", {"_ZN3c104failERKSs", "__cxx11"}),
+            Image(
+                "extension_of_the_other_cxx_abi", WithTorchExtension("_ZN3c104failERKSs"), "cxx-abi-mismatch",
+                {"_ZN3c104failERKSs", "_ZN3c104failERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"}),
             Image("library_lacks_a_version", WithExtension([](FaultTest& t) {
                     t.gate().Write("two.map", "CUTENSOR_1 { cutensorOld; }; CUTENSOR_2 { cutensorInit; };");
                     t.gate().Write("one.map", "CUTENSOR_1 { cutensorOld; };");

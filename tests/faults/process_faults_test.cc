@@ -69,10 +69,10 @@ std::vector<Fault> Processes() {
   return Joined({
       Showing("no glibc",
               {Image("loader_missing", WithoutPrograms("mount -t tmpfs none \"$(readlink -f /lib64)\""),
-                     "loader-missing", {"the image has no /lib64/ld-linux-x86-64.so.2"})}),
+                     "loader-missing", {"/lib64/ld-linux-x86-64.so.2"})}),
       Showing("C library that runs no program",
               {Image("fifo_in_place_of_the_loaders_cache", PutFifoInPlaceOfTheCache, "libc-unfit",
-                     {"the image's /etc/ld.so.cache is a FIFO"})}),
+                     {"/etc/ld.so.cache", "FIFO"})}),
       Showing("library that is a FIFO or a device",
               {Image("fifo_in_the_library_path", PutFifoInTheLibraryPath, "library-not-a-file",
                      {"libm.so.6 is a FIFO, found through LD_LIBRARY_PATH"})}),
@@ -82,14 +82,14 @@ std::vector<Fault> Processes() {
               {Sound("preload_that_does_nothing", Preloads("libpreload_idle.so"), "preloaded")}),
       Showing("library that the cluster preloads and that cannot begin",
               {Runner("mounted_preload_that_exits", MountsAPreload, "runner-preload-breaks-processes",
-                      {"libvgpu.so is a mount"})}),
+                      {"libvgpu.so"})}),
       Showing("system calls that a filter refuses",
               {Runner("prctl_refused", Machine(RefusePrctl), "isolation-lost", {"prctl(PR_SET_DUMPABLE)"})}),
       Showing("run that was stopped", {Sound("stopped_and_continued", Machine(StopForAWhile), "run-paused")}),
       // At fault is whoever is of the waived failure.
       Showing("waived failure that others wait for",
               {Runner("cases_behind_a_waived_canary", Machine(WaiveCanary), "blocked-by-waived",
-                      {"needs driver.canary, which failed with runner.canary-failed; that is waived"})}),
+                      {"driver.canary", "runner.canary-failed"})}),
   });
 }
 

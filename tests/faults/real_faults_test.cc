@@ -1,5 +1,7 @@
 // Broken installs of a real cuDNN 9: the machine's own, by hard links, with one file damaged, removed or
 // exchanged. Judged without a GPU and without a driver; the toolkit around it is the fake one.
+#include <utility>
+
 #include "fault_machines.h"
 
 namespace cudnn_ci {
@@ -23,12 +25,12 @@ Make Real(const std::function<void(FaultTest&)>& spoil, const std::string& mount
 Fault PartMissing(const std::string& part) {
   const std::string file = "libcudnn_" + part + ".so.9";
   return Image(part + "_missing", Real([file](auto& t) { t.Remove(file); }), kUnloadable,
-               {file + ": cannot open shared object file"});
+               {file + ": cannot open"});
 }
 
-Fault Unusable(const std::string& name, const std::string& words,
+Fault Unusable(const std::string& name, std::vector<std::string> named,
                const std::function<void(FaultTest&)>& spoil) {
-  return Image(name, Real(spoil), kUnloadable, {words});
+  return Image(name, Real(spoil), kUnloadable, std::move(named));
 }
 
 std::vector<Fault> Faults() {
@@ -40,35 +42,33 @@ std::vector<Fault> Faults() {
       Showing("heuristics or engines missing", {PartMissing("heuristic"), PartMissing("engines_precompiled"),
                                                 PartMissing("engines_runtime_compiled")}),
       // They load as well as the right ones do, and give nothing.
-      Showing(
-          "another library under cuDNN's name",
-          {
-              Image("heuristic_is_another_library",
-                    Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }), "cudnn-other-library",
-                    {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9 by its soname"}),
-              Image("engines_are_another_library",
-                    Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
-                    "cudnn-other-library",
-                    {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9 by its soname"}),
-          }),
-      Showing(
-          "truncated file",
-          {
-              Unusable("graph_truncated",
-                       "/libcudnn_graph.so.9 is truncated: ", [](auto& t) { t.Halve(kGraph); }),
-              Unusable("ops_truncated", "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
-              Unusable("graph_empty", "/libcudnn_graph.so.9 is empty",
-                       [](auto& t) { t.WriteLibrary(kGraph, ""); }),
-          }),
-      Showing("unusable file",
+      Showing("another library under cuDNN's name",
               {
-                  Unusable("cnn_of_another_machine", "/libcudnn_cnn.so.9 is built for another machine: ",
-                           [](auto& t) { t.Patch(kCnn, 18, kForeignMachine); }),
-                  Unusable("cnn_of_32_bit", "/libcudnn_cnn.so.9 is a 32-bit library",
-                           [](auto& t) { t.Patch(kCnn, 4, 1); }),
-                  Unusable("cnn_dangling", "/libcudnn_cnn.so.9 is a link to nowhere/",
-                           [](auto& t) { t.Dangle(kCnn); }),
+                  Image("heuristic_is_another_library",
+                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }),
+                        "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9"}),
+                  Image("engines_are_another_library",
+                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
+                        "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
               }),
+      Showing("truncated file",
+              {
+                  Unusable("graph_truncated", {"/libcudnn_graph.so.9 is truncated: "},
+                           [](auto& t) { t.Halve(kGraph); }),
+                  Unusable("ops_truncated", {"/libcudnn_ops.so.9 is truncated: "},
+                           [](auto& t) { t.Halve(kOps); }),
+                  Unusable("graph_empty", {"/libcudnn_graph.so.9 is empty"},
+                           [](auto& t) { t.WriteLibrary(kGraph, ""); }),
+              }),
+      Showing(
+          "unusable file",
+          {
+              Unusable("cnn_of_another_machine", {"/libcudnn_cnn.so.9", "aarch64", "x86-64"},
+                       [](auto& t) { t.Patch(kCnn, 18, kForeignMachine); }),
+              Unusable("cnn_of_32_bit", {"/libcudnn_cnn.so.9 is a 32-bit library"},
+                       [](auto& t) { t.Patch(kCnn, 4, 1); }),
+              Unusable("cnn_dangling", {"/libcudnn_cnn.so.9", "nowhere/"}, [](auto& t) { t.Dangle(kCnn); }),
+          }),
       Showing("mixed cuDNN versions",
               {Image("ops_of_another_version", Real([](auto& t) { t.Take("cudnn_old", kOps); }),
                      "cudnn-mixed-versions", {"9.14.0 ("})}),

@@ -75,10 +75,10 @@ std::vector<Fault> BrokenToolkits() {
               Image("nvrtc_cannot_compile", Machine([](auto& t) { t.Set("FAKE_NVRTC_FAULT", "compile"); }),
                     "nvrtc-compile-failed", {"NVRTC_ERROR_COMPILATION"}),
           }),
-      Showing("kernel of NVRTC that does not run",
-              {Image("nvrtc_kernel_is_wrong",
-                     Machine([](auto& t) { t.Set("FAKE_WRONG_KERNEL", "cudnn_ci_fill"); }),
-                     "nvrtc-kernel-failed", {"1 of 100003 elements are wrong"})}),
+      Showing("kernel of NVRTC that does not run", {Image("nvrtc_kernel_is_wrong", Machine([](auto& t) {
+                                                            t.Set("FAKE_WRONG_KERNEL", "cudnn_ci_fill");
+                                                          }),
+                                                          "nvrtc-kernel-failed", {"1 of 100003"})}),
   });
 }
 
@@ -86,13 +86,13 @@ std::vector<Fault> BrokenCublas() {
   return Showing("cuBLASLt missing or foreign",
                  {
                      Image("cublaslt_missing", Alone(LoseCublas), "cublaslt-unusable",
-                           {"libcublasLt.so.13: cannot open shared object file"}),
+                           {"libcublasLt.so.13: cannot open"}),
                      Image("cublaslt_empty",
                            Alone([](auto& t) { LoseCublas(t), t.WriteLibrary("libcublasLt.so.13", ""); }),
                            "cublas-unusable", {"libcublasLt.so.13"}),
                      Image("cublaslt_without_its_functions",
                            Alone([](auto& t) { LoseCublas(t), t.Take("cublas_other", "libcublasLt.so.13"); }),
-                           "cublas-unusable", {"has no symbol cublasLtGetVersion"}),
+                           "cublas-unusable", {"cublasLtGetVersion"}),
                      Image("cublas_with_the_cublaslt_of_another_install",
                            Machine([](auto& t) { t.Take("cublas_other", "libcublasLt.so.13"); }),
                            "cublas-unusable", {"cublasLtGetVersion"}),
@@ -112,7 +112,7 @@ std::vector<Fault> WrongProducts() {
       "matrix product that is wrong or fails",
       {
           Image("matrix_product_is_wrong", Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "wrong:16"); }),
-                "cublas-gemm-failed", {"float16: 1 of 9792 elements are wrong"}),
+                "cublas-gemm-failed", {"float16: 1 of 9792"}),
           Image("matrix_product_fails",
                 Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "call:cublasLtMatmul:0:15"); }),
                 "cublas-gemm-failed", {"cublasLtMatmul: 15 CUBLAS_STATUS_NOT_SUPPORTED"}),

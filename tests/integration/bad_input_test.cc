@@ -32,12 +32,14 @@ const std::vector<std::string> kReports = {"junit.xml", "junit-2.xml", "report.j
 class BadInput : public testing::Test {
  protected:
   BadInput() { LeaveReports(run_, "report"); }
-  void ExpectRefused(const std::string& words, const std::vector<std::string>& arguments = {}) {
+  // Returns the message.
+  std::string ExpectRefused(const std::string& words, const std::vector<std::string>& arguments = {}) {
     const GateResult result = run_.Run(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.out;
     EXPECT_THAT(result.err, HasSubstr(words));
     EXPECT_LT(std::count(result.err.begin(), result.err.end(), '\n'), 6) << result.err;
     for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
+    return result.err;
   }
   GateRun run_;
 };
@@ -83,12 +85,12 @@ TEST_F(BadInput, AnImageWithoutItsDigest) {
 
 TEST_F(BadInput, AnImageConfigurationThatIsNone) {
   run_.Matrix(Entry("fixture.pass"));
+  GateMessages golden(run_);
   const auto refused = [&](const std::string& file, const std::string& words) {
     LeaveReports(run_, "report");
-    ExpectRefused("--image-config: " + words, {"--image-config", file});
+    golden.Row("--image-config " + file, ExpectRefused("--image-config: " + words, {"--image-config", file}));
   };
-  refused("missing.json",
-          "missing.json: No such file or directory; give what `docker image inspect IMAGE` prints\n");
+  refused("missing.json", "missing.json: ");
   fs::create_directory(run_.Path("folder"));
   refused("folder", "folder: ");
   run_.Write("broken.json", "{\"Env\": [}");
@@ -99,16 +101,16 @@ TEST_F(BadInput, AnImageConfigurationThatIsNone) {
 
 TEST_F(BadInput, ATableOfVersionFactsThatIsNone) {
   run_.Matrix(Entry("fixture.pass"));
+  GateMessages golden(run_);
   const auto refused = [&](const std::string& file, const std::string& words) {
     LeaveReports(run_, "report");
-    ExpectRefused(words, {"--compatibility", file});
+    golden.Row("--compatibility " + file, ExpectRefused(words, {"--compatibility", file}));
   };
-  refused("missing.json",
-          "missing.json: error: No such file or directory; name a table of cudnn-ci/compatibility/1\n");
+  refused("missing.json", "missing.json: error: ");
   run_.Write("broken.json", "{\n  \"schema\": \"cudnn-ci/compatibility/1\", 7}");
   refused("broken.json", "broken.json:2:41: error: ");
   run_.Write("other.json", "{\"schema\": \"cudnn-ci/matrix/1\"}");
-  refused("other.json", "other.json:1:12: error: the schema \"cudnn-ci/matrix/1\" is not known; write ");
+  refused("other.json", "other.json:1:12: error: ");
 }
 
 TEST_F(BadInput, AReportInThePlaceOfTheTableOfVersionFacts) {

@@ -385,7 +385,7 @@ TEST(PluginFilesTest, APluginWithoutChecksIsRed) {
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/no_checks");
   run.Matrix(Entry("fixture.pass"));
-  ExpectInvalid(run.Run(), {"no_checks.cci.so", "has no checks"});
+  ExpectInvalid(run.Run(), {"no_checks.cci.so"});
 }
 
 TEST(PluginFilesTest, WhatOnePluginDeclaresWronglyIsRedAndPluginsCheckSaysTheSame) {

@@ -1,12 +1,14 @@
 // Lines of the journal: what is written reads back, what is damaged is named.
 #include "report/record/journal.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <random>
 
 #include "base/text.h"
+#include "golden_messages.h"
+#include "mentions.h"
 #include "model/record/notice_list.h"
 #include "run_builder.h"
 
@@ -286,7 +288,8 @@ TEST(JournalTest, ATornLineBehindTheEndOfTheRunIsRefused) {
   b.Pass("conv.a");
   const Result<std::vector<Event>> read = ParseJournal(Journal(b.Events()) + "{\"v\":", "j");
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().find("an incomplete line"), std::string::npos) << read.error();
+  GoldenMessages("journal.txt").Row("torn line", read.error());
+  EXPECT_THAT(read.error(), Mentions("j:")) << read.error();
 }
 
 TEST(JournalTest, WhatANewerWriterAddsIsIgnored) {
@@ -359,12 +362,12 @@ TEST(JournalTest, ALineOfAnotherRunIsNoticedWithItsNumber) {
   lines[2] = other[2];
   const Result<std::vector<Event>> read = ParseJournal(Text(lines), "j");
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().find("j:3: the line was changed"), std::string::npos) << read.error();
+  EXPECT_THAT(GoldenMessages("journal.txt").Row("line 3 of another run", read.error()), Mentions("j:3:"));
 }
 
 struct BadLine {
   const char* object;
-  const char* message;
+  const char* argument;
 };
 
 TEST(JournalTest, DamageIsNamedWithFileAndLine) {
@@ -380,28 +383,26 @@ TEST(JournalTest, DamageIsNamedWithFileAndLine) {
       {R"({"v":"journal/1","seq":2,"ev":"PlanEnd"})", "j:2: version \"journal/1\""},
       {R"({"seq":2,"ev":"PlanEnd"})", "j:2: version \"\""},
       {R"({"v":"journal/2","seq":4,"ev":"PlanEnd"})", "j:2: seq 4 follows 1"},
-      {R"({"v":"journal/2","seq":"2","ev":"PlanEnd"})", "j:2: event.seq: expected an integer, found string"},
-      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":1.5})", "PlanEnd.count: expected an integer"},
-      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":18446744073709551615})", "expected an integer"},
-      {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","required":1})",
-       "CasePlanned.required: expected true or"},
+      {R"({"v":"journal/2","seq":"2","ev":"PlanEnd"})", "j:2: event.seq:"},
+      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":1.5})", "PlanEnd.count:"},
+      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":18446744073709551615})", "PlanEnd.count:"},
+      {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","required":1})", "CasePlanned.required:"},
       {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","layer":"moon"})", "unknown value \"moon\""},
       {R"({"v":"journal/2","seq":2,"ev":"AttemptStarted","mode":"at once"})", "unknown value \"at once\""},
       {R"({"v":"journal/2","seq":2,"ev":"RunCancelled","reason":"boredom"})", "unknown value \"boredom\""},
       {R"({"v":"journal/2","seq":2,"ev":"Finding","finding":{"where":"bar"}})", "unknown value \"bar\""},
       {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":{"is":"won"}})", "unknown outcome \"won\""},
-      {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":"passed"})", "expected an object"},
-      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})",
-       "RunStarted.facts.a.b: expected"},
+      {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":"passed"})", "CaseFinished.outcome:"},
+      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})", "RunStarted.facts.a.b:"},
       {R"({"v":"journal/2","seq":2,"ev":"RunStarted","warnings":["words alone"]})",
-       "RunStarted.warning_notices: not one notice"},
-      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","partial":"filtered"})",
-       "RunStarted.partial_notices: not the notices"},
+       "RunStarted.warning_notices:"},
+      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","partial":"filtered"})", "RunStarted.partial_notices:"},
   };
+  GoldenMessages golden("journal.txt");
   for (const BadLine& row : rows) {
     Result<std::vector<Event>> read = ParseJournal(Sealed({first, row.object}), "j");
     ASSERT_FALSE(read.ok()) << row.object;
-    EXPECT_NE(read.error().find(row.message), std::string::npos) << read.error();
+    EXPECT_THAT(golden.Row(row.object, read.error()), Mentions(row.argument));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -159,10 +160,10 @@ TEST_F(JournalWriterTest, AFileLimitAndAMissingFolderAreErrorsWithTheReason) {
   const Status status = (*writer)->OnEvent({1, 0, PlanEnd{}}, {});
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().find("File too large"), std::string::npos) << status.error();
+  EXPECT_NE(status.error().find(strerror(EFBIG)), std::string::npos) << status.error();
   auto missing = JournalWriter::Open("/nowhere/at/all/journal.jsonl");
   ASSERT_FALSE(missing.ok());
-  EXPECT_NE(missing.error().find("No such file"), std::string::npos);
+  EXPECT_NE(missing.error().find(strerror(ENOENT)), std::string::npos);
 }
 
 TEST_F(JournalWriterTest, WhatDoesNotReachTheDiskIsAnError) {
@@ -170,7 +171,7 @@ TEST_F(JournalWriterTest, WhatDoesNotReachTheDiskIsAnError) {
   const Status status = Play({});
   fsync_error = 0;
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().find("Input/output error"), std::string::npos) << status.error();
+  EXPECT_NE(status.error().find(strerror(EIO)), std::string::npos) << status.error();
   unlink(path_.c_str());
   fsync_error = EINVAL;  // what lies there cannot be flushed: a pipe, some network file systems
   EXPECT_TRUE(Play({}).ok());
@@ -183,7 +184,7 @@ TEST_F(JournalWriterTest, OnlyARegularFileIsRead) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   const Result<std::vector<Event>> read = ReadJournal(path_);  // nobody will ever write into it
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().find("not a regular file"), std::string::npos) << read.error();
+  EXPECT_NE(read.error().find("regular file"), std::string::npos) << read.error();
 }
 
 }  // namespace

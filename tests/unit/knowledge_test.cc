@@ -19,9 +19,12 @@
 namespace cudnn_ci {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 // Of this day, so that no file that comes with cudnn-ci is newer.
 std::string Head(const std::string& day = UtcDate()) {
@@ -223,11 +226,11 @@ TEST_F(KnowledgeTest, TheDriversLibrariesAreNotATeamsToName) {
 // A remedy has words and a command, and nothing that a verdict depends on.
 TEST_F(KnowledgeTest, NoFileChangesSeverityOrBlame) {
   for (const std::string key : {"severity", "blame", "summary"})
-    EXPECT_EQ(Only("remedies/1",
-                   "\"remedies\": [" +
-                       Row(R"("finding": "driver-too-old", "remedy": "do", ")" + key + R"(": "note")") + "]")
-                  .find("f.json:2:60: error: unknown key \"" + key + "\" in a row of \"remedies\""),
-              0U);
+    EXPECT_THAT(
+        Only("remedies/1",
+             "\"remedies\": [" +
+                 Row(R"("finding": "driver-too-old", "remedy": "do", ")" + key + R"(": "note")") + "]"),
+        AllOf(StartsWith("f.json:2:60: error: "), HasSubstr(" \"" + key + "\" ")));
 }
 
 TEST_F(KnowledgeTest, ALaterFileAddsRowsBehindAndReplacesThemInTheirPlace) {

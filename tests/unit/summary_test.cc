@@ -216,8 +216,7 @@ TEST(WaiverTest, OneOfAnotherBlameDoesNotRenewAnExpiredOne) {
                {"conv.*", "crashed", "known", "ana", "2026-12-31", "undetermined"}};
   b.Pass("conv.a");
   EXPECT_EQ(b.Judged().exit_code, 4);
-  EXPECT_NE(b.Judged().root_cause->finding.detail.find("the waiver of image.crashed in conv.*"),
-            std::string::npos);
+  EXPECT_NE(b.Judged().root_cause->finding.detail.find(" image.crashed "), std::string::npos);
   for (const char* blame : {"", "image"}) {
     b.waivers[1].blame = blame;
     EXPECT_EQ(b.Judged().exit_code, 0) << blame;
@@ -358,7 +357,7 @@ TEST(NoEngineTest, IsOfEachSubjectByItself) {
     if (one_subject) continue;
     ASSERT_EQ(RootSlug(verdict), "no-engine");
     const std::string& detail = verdict.root_cause->finding.detail;
-    EXPECT_NE(detail.find("conv.forward subject=venv: every case"), std::string::npos) << detail;
+    EXPECT_NE(detail.find("conv.forward subject=venv: "), std::string::npos) << detail;
   }
 }
 
@@ -424,7 +423,7 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
     EXPECT_EQ(finding.detail,
               "needs cudnn.create, which failed with runner.no-driver; that is waived by "
               "o until 2026-12-31: r");
-    EXPECT_NE(finding.remedy.find("Remove the blocked cases"), std::string::npos);
+    EXPECT_NE(finding.remedy.find("\"required\": false"), std::string::npos);
   }
 }
 

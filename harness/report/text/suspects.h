@@ -1,4 +1,4 @@
-// Why it is no one else: the case of this run that speaks best against the next suspect.
+// What clears the other suspects: the case of this run that speaks best against the next one.
 #ifndef CUDNN_CI_REPORT_TEXT_SUSPECTS_H_
 #define CUDNN_CI_REPORT_TEXT_SUSPECTS_H_
 
