@@ -159,7 +159,7 @@ bool Gate::Discover() {
   obstacle_ = Unreadable();
   if (!obstacle_) obstacle_ = ObstacleBehindPlugins();
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
-  collected_->ChooseSubjects(&session_);
+  collected_->ChooseSubjects(known_.names.adapted, &session_);
   if (session_.MustEnd()) return Interrupted();
   if (discovery.catalog.plugins.empty() && discovery.catalog.broken.empty())
     return Invalid("no plugin found in " + Join(AllPluginDirs(installation_, options_.discovery), ", ") +

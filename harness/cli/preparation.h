@@ -108,7 +108,8 @@ class Collected {
   // Settles what is tested, now that facts tell what the loader finds. Where that is no cuDNN and the matrix
   // names no subjects, what uses a GPU in the image is tested in its place, if there is such; "system" is
   // taken out of `"subjects": "auto"` where the loader finds nothing of CUDA and another subject is there.
-  void ChooseSubjects(Session* session);
+  // `adapted`: packages with adapters, which may be absent where another subject has them.
+  void ChooseSubjects(const std::vector<AdaptedPackage>& adapted, Session* session);
 
   const Matrix& matrix() const { return resolved_.chosen_.matrix_; }
   // As of Chosen.
@@ -145,6 +146,7 @@ class Collected {
   explicit Collected(Resolved resolved);
   void DropSystemWithoutCuda();
   void UseCandidates(Session* session);
+  void FindSubjects(Session* session);
   void LeaveOutPromises();
   void LeaveOutPromisesOfLoader();
   void LeaveOutNvrtc();

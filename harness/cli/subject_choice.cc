@@ -67,7 +67,16 @@ bool IsOneOf(const SubjectInfo& subject, const std::vector<Candidate>& candidate
 
 }  // namespace
 
-void Collected::ChooseSubjects(Session* session) {
+void Collected::ChooseSubjects(const std::vector<AdaptedPackage>& adapted, Session* session) {
+  FindSubjects(session);
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  if (!matrix.automatic_subjects && !matrix.default_subjects) return;
+  for (const Candidate& candidate : resolved_.candidates_.candidates)
+    if (IsTested(candidate.spec, matrix.subjects))
+      matrix.adapters[candidate.name] = AdaptersFor(candidate, adapted);
+}
+
+void Collected::FindSubjects(Session* session) {
   DropSystemWithoutCuda();
   const Matrix& matrix = resolved_.chosen_.matrix_;
   if (!matrix.default_subjects) return;

@@ -2,6 +2,7 @@
 // package whose implementations are right, wrong in one way each, refuse, crash and hang.
 #include <sstream>
 
+#include "environments_test.h"
 #include "framework_test.h"
 
 namespace cudnn_ci {
@@ -209,6 +210,67 @@ TEST_F(Kernels, OfOneInterpreterAreAskedOnce) {
   EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("kind"), "absent");
   EXPECT_EQ(r.Skip("seen"), "python:" + gate().Path("bin/python3"));
+}
+
+// What the loader finds and an environment beside it, each with an interpreter.
+class KernelsOfEnvironments : public EnvironmentsTest {
+ protected:
+  KernelsOfEnvironments() {
+    UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cupti", "cudnn"});
+    MakeEnvironment("venv", {"acme_kernels-1.4"});
+    Set("VIRTUAL_ENV", gate().Path("venv"));
+    std::filesystem::create_directory(gate().Path("bin"));
+    Script("bin/python3", "");
+    Script("venv/bin/python3.11", "PYTHONPATH=" CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/packages ");
+    const char* path = getenv("PATH");
+    Set("PATH", gate().Path("bin") + ":" + (path ? path : ""));
+    UseSubjects(R"("auto")");
+  }
+  void Script(const std::string& name, const std::string& environment) {
+    gate().Write(name, "#!/bin/sh\n" + environment + "exec " CUDNN_CI_PYTHON " -S \"$@\"\n");
+    std::filesystem::permissions(gate().Path(name), std::filesystem::perms(0755));
+  }
+  // "SUBJECT: OUTCOME" of each case of the check.
+  static Words Outcomes(const GateResult& r, const std::string& check) {
+    Words outcomes;
+    for (const json& c : r.report["cases"])
+      if (c["check"] == check)
+        outcomes.push_back(c["subject"].get<std::string>() + ": " + c["outcome"].get<std::string>());
+    return outcomes;
+  }
+  GateResult Ask(const std::string& entry) {
+    return Run(entry,
+               {"--knowledge", CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/adapters", "--allow-adapters"});
+  }
+};
+
+// An entry without "allow_skip": one of the subjects has the package.
+TEST_F(KernelsOfEnvironments, AreAskedWhereThePackageIs) {
+  const GateResult r =
+      Ask(Entry("kernels.package", R"("params": {"adapter": "acme"})") + "," + Entry("kernels.covered", ""));
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  for (const char* check : {"kernels.package", "kernels.covered"})
+    EXPECT_THAT(Outcomes(r, check), UnorderedElementsAre("system: skipped", NameOf("venv") + ": passed"));
+}
+
+TEST_F(KernelsOfEnvironments, OfAPackageThatNoneHasAreNotGreen) {
+  const GateResult r = Ask(Entry("kernels.package", R"("params": {"adapter": "nowhere"})"));
+  EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
+  EXPECT_THAT(Outcomes(r, "kernels.package"),
+              UnorderedElementsAre("system: skipped", NameOf("venv") + ": skipped"));
+  for (const json& c : r.report["cases"]) {
+    const bool asked = c["check"] == "kernels.package";
+    EXPECT_EQ(c["reason_code"] == "skip-not-allowed", asked) << c["id"];
+  }
+}
+
+// What the records of the environment say binds it: a package that its interpreter does not find is red.
+TEST_F(KernelsOfEnvironments, OfAPackageThatIsRecordedAloneAreNotGreen) {
+  Script("venv/bin/python3.11", "");
+  const GateResult r = Ask(Entry("kernels.package", R"("params": {"adapter": "acme"})"));
+  EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
+  EXPECT_THAT(Outcomes(r, "kernels.package"),
+              UnorderedElementsAre("system: skipped", NameOf("venv") + ": skipped"));
 }
 
 // Adapters are code: they need a word of their own.

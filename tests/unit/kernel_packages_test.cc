@@ -74,6 +74,15 @@ TEST(KernelPackages, OfSeveralEnvironmentsAreOneNotice) {
   EXPECT_EQ(named.back(), "3 more");
 }
 
+// Which adapters an environment is asked by, whatever the release.
+TEST(KernelPackages, HaveTheirAdapters) {
+  EXPECT_THAT(
+      AdaptersFor(Environment("a", {{"PyTorch", "torch", "2.4.1"}, {"JAX", "jax-cuda12-plugin", "0.11.2"}}),
+                  kAdapted),
+      testing::ElementsAre("jax", "torch"));
+  EXPECT_THAT(AdaptersFor(Environment("a", {{"Other", "other", "1.0"}}), kAdapted), testing::IsEmpty());
+}
+
 TEST(KernelPackages, ThatNobodyAsksAreNoNotice) {
   EXPECT_EQ(KernelsNotTested({}, kAdapted), std::nullopt);
   EXPECT_EQ(KernelsNotTested({Environment("a", {})}, kAdapted), std::nullopt);

@@ -135,7 +135,7 @@ int ShowFacts::Run(const Invocation& invocation) {
       input.choice->problem = file.error();
     input.judged = TestedBy(*input.choice);
   } else {
-    collected.ChooseSubjects(&session);
+    collected.ChooseSubjects(names.adapted, &session);
     const Matrix& judged = collected.matrix();
     input.judged = NamesOf(judged.subjects);
     input.matrix = MatrixIdentity{judged.name, judged.path, judged.sha256};

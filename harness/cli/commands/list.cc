@@ -64,7 +64,7 @@ int List::Run(const Invocation& invocation) {
   Resolved resolved(std::move(chosen), std::get<Known>(known).names, &session);
   if (const int code = session.InspectionExitCode(); code != 0) return code;
   Collected collected = Collected::ForMatrix(std::move(resolved), &session);
-  collected.ChooseSubjects(&session);
+  collected.ChooseSubjects(std::get<Known>(known).names.adapted, &session);
   if (session.interrupted() != 0) return 128 + session.interrupted();
   const Catalog& catalog = collected.discovery().catalog;
   if (const auto problems = CatalogProblems(catalog); !problems.empty()) {

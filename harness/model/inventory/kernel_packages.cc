@@ -66,4 +66,12 @@ std::optional<Notice> KernelsNotTested(const std::vector<Candidate>& candidates,
   return notice;
 }
 
+std::set<std::string> AdaptersFor(const Candidate& candidate, const std::vector<AdaptedPackage>& adapted) {
+  std::set<std::string> adapters;
+  const PythonPackage* installed = nullptr;
+  for (const AdaptedPackage& one : adapted)
+    if (FirstInstalled(adapted, one.adapter, candidate, &installed) != nullptr) adapters.insert(one.adapter);
+  return adapters;
+}
+
 }  // namespace cudnn_ci

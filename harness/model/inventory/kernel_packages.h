@@ -4,6 +4,8 @@
 #define CUDNN_CI_MODEL_INVENTORY_KERNEL_PACKAGES_H_
 
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/package_names.h"
@@ -16,6 +18,9 @@ namespace cudnn_ci {
 // None where there is no such package.
 std::optional<Notice> KernelsNotTested(const std::vector<Candidate>& candidates,
                                        const std::vector<AdaptedPackage>& adapted);
+
+// The adapters whose packages the candidate has, of any release.
+std::set<std::string> AdaptersFor(const Candidate& candidate, const std::vector<AdaptedPackage>& adapted);
 
 }  // namespace cudnn_ci
 

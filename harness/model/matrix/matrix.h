@@ -79,6 +79,9 @@ struct Matrix {
   // in it asks for that, and that subject was not chosen for the promise. Such cases may be skipped.
   // kWithoutNvrtc is among them where image.toolkit promises no NVRTC.
   std::map<std::string, std::set<std::string>> unpromised;
+  // By subject, the adapters whose packages it has, where subjects were found and not named. Checks of such a
+  // package may be skipped on subjects without it, if another subject has it.
+  std::map<std::string, std::set<std::string>> adapters;
   double default_timeout_s = 60;
   bool default_required = true;
   double default_max_slowdown_percent = 0;

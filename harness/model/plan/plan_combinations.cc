@@ -167,7 +167,9 @@ void Expander::AddCombinations(const Entry& entry, const Case& prototype, const 
     known_.reserve(cases_.capacity());
   }
   for (const Combination& values : combinations) {
-    AddCase(combiner.Make(values), &entry);
+    Case made = combiner.Make(values);
+    if (IsOfAnotherSubject(made.planned)) AllowAbsence(&made.planned.allow_skip);
+    AddCase(std::move(made), &entry);
     if (cases_.size() <= kMaxCases) continue;
     AddProblem(
         problems_, entry.position,

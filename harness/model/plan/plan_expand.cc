@@ -10,6 +10,8 @@ namespace cudnn_ci {
 namespace {
 
 constexpr const char* kPluginLoad = "plugin.load";
+// Which ask packages of one environment (plugins/kernels).
+constexpr const char *kPackageCheck = "kernels.package", *kCoveredCheck = "kernels.covered";
 
 // A file's stem may hold what an id cannot.
 std::string IdStem(std::string stem) {
@@ -100,9 +102,21 @@ std::vector<SkipKind> Expander::AllowedSkips(std::vector<SkipKind> allowed, cons
   const bool still_judges = std::any_of(check->judges.begin(), check->judges.end(), [&](const auto& key) {
     return input_.matrix.contract.count(key) > 0 && lacks->second.count(key) == 0;
   });
-  const bool has = std::find(allowed.begin(), allowed.end(), SkipKind::kAbsent) != allowed.end();
-  if (!still_judges && !has) allowed.push_back(SkipKind::kAbsent);
+  if (!still_judges) AllowAbsence(&allowed);
   return allowed;
+}
+
+bool Expander::IsOfAnotherSubject(const CasePlanned& planned) const {
+  if (planned.check != kPackageCheck && planned.check != kCoveredCheck) return false;
+  const auto param = planned.params.find("adapter");
+  const auto* const adapter =
+      param == planned.params.end() ? nullptr : std::get_if<std::string>(&param->second);
+  const auto has = [&](const auto& of_subject) {
+    return adapter == nullptr ? !of_subject.second.empty() : of_subject.second.count(*adapter) > 0;
+  };
+  const auto& all = input_.matrix.adapters;
+  const auto own = all.find(planned.subject);
+  return std::any_of(all.begin(), all.end(), has) && (own == all.end() || !has(*own));
 }
 
 void Expander::AddEntry(size_t index) {

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_MODEL_PLAN_PLAN_STEPS_H_
 #define CUDNN_CI_MODEL_PLAN_PLAN_STEPS_H_
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ struct Bound {
   std::string id_text;                                // empty: cannot stand in a case id
   size_t bytes = 0;                                   // in JSON, with the fields
 };
+
+inline void AllowAbsence(std::vector<SkipKind>* allowed) {
+  if (std::find(allowed->begin(), allowed->end(), SkipKind::kAbsent) == allowed->end())
+    allowed->push_back(SkipKind::kAbsent);
+}
 
 // Adds the parameter and its fields.
 void PutParam(const Bound& bound, Params* params);
@@ -115,6 +121,8 @@ class Expander {
   // Settles the case as skipped when its check disturbs others and that was not asked for.
   void LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const;
   std::vector<std::string> SubjectsOf(const Entry& entry, const CheckInfo* check);
+  // Whether another subject has the package that the case asks, and its own has not (Matrix::adapters).
+  bool IsOfAnotherSubject(const CasePlanned& planned) const;
   // With what the matrix does not hold against the subject (Matrix::unpromised).
   std::vector<SkipKind> AllowedSkips(std::vector<SkipKind> allowed, const CheckInfo* check,
                                      const std::string& subject) const;
