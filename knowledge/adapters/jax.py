@@ -1,4 +1,4 @@
-"""JAX: attention by XLA and by cuDNN, products, norms, gates, rotary embeddings and experts by XLA, and a gate by Pallas."""
+"""JAX: attention by XLA and by cuDNN, products, norms, gates, rotary embeddings, experts and sampling by XLA, and a gate by Pallas."""
 import os
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -17,8 +17,7 @@ def describe():
     return {"count": len(gpus), "name": gpus[0].device_kind if gpus else "", "built": "unknown" if gpus else "", "capability": str(getattr(gpus[0], "compute_capability", "")) if gpus else ""}
 
 
-def settle(results):
-    jax.block_until_ready(list(results.values()))
+settle = lambda results: jax.block_until_ready(list(results.values()))  # noqa: E731
 
 
 def compiled(p, how, function, *names):
@@ -29,21 +28,17 @@ def compiled(p, how, function, *names):
 def attention(p, how):
     if p["mask"] not in ("none", "causal", "padding", "sliding_window") or p.name.endswith("differ") and how == "xla":
         raise Refused("no argument for mask " + p["mask"])
-    lengths = {"query_seq_lengths": jnp.array(p["q_lengths"], "int32"), "key_value_seq_lengths": jnp.array(p["kv_lengths"], "int32")} if p["q_lengths"] else {}
-    window = {"local_window_size": (p["window"] - 1, 0)} if p["window"] else {}
+    more = {"query_seq_lengths": jnp.array(p["q_lengths"], "int32"), "key_value_seq_lengths": jnp.array(p["kv_lengths"], "int32")} if p["q_lengths"] else {"local_window_size": (p["window"] - 1, 0)} if p["window"] else {}
 
     def attend(q, k, v):
-        return jax.nn.dot_product_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)), scale=p["scale"], is_causal=p["mask"] == "causal", implementation=how, **lengths, **window).transpose(0, 2, 1, 3)
+        return jax.nn.dot_product_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)), scale=p["scale"], is_causal=p["mask"] == "causal", implementation=how, **more).transpose(0, 2, 1, 3)
 
-    def both_ways(q, k, v, do):
-        o, pull_back = jax.vjp(attend, q, k, v)
-        return (o, *pull_back(do))
+    both_ways = lambda q, k, v, do: (lambda o, pull_back: (o, *pull_back(do)))(*jax.vjp(attend, q, k, v))  # noqa: E731
     return dict(zip(("o", "dq", "dk", "dv"), compiled(p, how, both_ways, "q", "k", "v", "do") if p["backward"] else (compiled(p, how, attend, "q", "k", "v"),)))
 
 
 def product(p, how):
-    out = jnp.dtype(p["out_dtype"])
-    return {"y": compiled(p, how, lambda x, w, *b: sum(b, jnp.matmul(x, w, preferred_element_type=out)), "x", "w", *(["bias"] if "bias" in p else []))}
+    return {"y": compiled(p, how, lambda x, w, *b: sum(b, jnp.matmul(x, w, preferred_element_type=jnp.dtype(p["out_dtype"]))), "x", "w", *(["bias"] if "bias" in p else []))}
 
 
 def layer_norm(p, how, mean=lambda x: x.mean(-1, keepdims=True)):
@@ -53,14 +48,12 @@ def layer_norm(p, how, mean=lambda x: x.mean(-1, keepdims=True)):
     return {"y": compiled(p, how, norm, *p.inputs)}
 
 
-def rms_norm(p, how):
-    return layer_norm(p, how, lambda x: jnp.float32(0))
+rms_norm = lambda p, how: layer_norm(p, how, lambda x: jnp.float32(0))  # noqa: E731
 
 
 def silu_gate(p, how):
     def kernel(x, g, y):
-        wide = x[...].astype("float32")
-        y[...] = (wide * jax.nn.sigmoid(wide) * g[...].astype("float32")).astype(y.dtype)
+        y[...] = (x[...].astype("float32") * jax.nn.sigmoid(x[...].astype("float32")) * g[...].astype("float32")).astype(y.dtype)
 
     def pallas(x, g):
         from jax.experimental import pallas as pl
@@ -85,3 +78,12 @@ def grouped_product(p, how):
 def expert_choice(p, how):
     top, experts = compiled(p, how, lambda x: jax.lax.top_k(x.astype("float32"), p["k"]), "logits")
     return {"experts": experts.astype("int32"), "weights": jax.nn.softmax(top)}
+
+
+def sampling(p, how):
+    def left(x, limit):
+        down = jax.lax.top_k(x, x.shape[-1])[0]
+        count = limit if "top_k" in p else (jnp.cumsum(down, -1) - down < limit[:, None]).sum(-1)
+        kept = jnp.where(x >= (limit[:, None] * down[:, :1] if "min_p" in p else jnp.take_along_axis(down, count[:, None] - 1, -1)), x, 0)
+        return jax.random.categorical(jax.random.key(0), jnp.log(kept)).astype("int32") if p["draw"] else kept / kept.sum(-1, keepdims=True)
+    return {"tokens" if p["draw"] else "renormalised": compiled(p, how, (lambda x: x.argmax(-1).astype("int32")) if "logits" in p else left, *p.inputs)}

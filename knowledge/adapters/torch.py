@@ -1,4 +1,4 @@
-"""PyTorch: attention by each backend of SDPA and by FlexAttention, products, norms, gates, rotary embeddings and experts, plain and by torch.compile."""
+"""PyTorch: attention by each backend of SDPA and by FlexAttention, products, norms, gates, rotary embeddings, experts and sampling, plain and by torch.compile."""
 import os
 
 import torch
@@ -63,6 +63,16 @@ def choose(logits, k):
 def expert_choice(p, how):
     function = torch.compile(choose, dynamic=False) if how == "compile" else choose
     return dict(zip(("experts", "weights"), function(p.torch("logits"), p["k"])))
+
+
+def sampling(p, how):
+    if "logits" in p:
+        return {"tokens": p.torch("logits").argmax(-1).int()}
+    (up, order), limit = p.torch("probs").sort(-1), p.torch(list(p.inputs)[1])[:, None]
+    # Top-p as vLLM has it: the least likely tokens, as far as they add up to 1 - p, are left out.
+    kept = up.cumsum(-1) > 1 - limit if "top_p" in p else up >= (limit * up[:, -1:] if "min_p" in p else up.gather(-1, up.shape[-1] - limit.long()))
+    left = torch.zeros_like(up).scatter(-1, order, up * kept / (up * kept).sum(-1, keepdim=True))
+    return {"tokens": torch.multinomial(left, 1)[:, 0].int()} if p["draw"] else {"renormalised": left}
 
 
 FUNCTIONS = {"layer_norm": lambda e, x, w, b: F.layer_norm(x, x.shape[-1:], w, b, e),

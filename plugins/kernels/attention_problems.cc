@@ -17,16 +17,16 @@
 // score, was rounded to float32: the same AttentionStatsBound, and nothing of partial sums. Rounded to 16
 // bits probabilities and gradients are exact: the bound is far below half a unit of them.
 //
-// KernelArithmetic::kRoundedPartials: FlashInfer's decode (include/flashinfer/attention/decode.cuh and
-// cascade.cuh of https://github.com/flashinfer-ai/flashinfer) splits the keys into chunks of one size, of 128
-// keys at least. Within a chunk all is float32: o / d of the chunk, where d counts its keys of the query's
-// code, is rounded to the type of O and stored (SingleDecodeWithKVCacheDispatched gives params.o = tmp, of
-// DTypeO), the logarithm of d in float32. MergeStates adds the parts, with the weights 2^(lse - maximum), in
-// float32. So a chunk with n of the N keys is off by n / N of half a unit of its own part: AddPartialsError
-// adds these up for each size of chunks and takes the largest. The weights: an lse is at most 64, off by
-// 2^-19 of float32's rounding and by 11 2^-22 of lg2.approx, and parts are merged twice; with ex2.approx's
-// 2^-22 that is less than 2^-16 for numerator and denominator together, of magnitudes that add up to 1 at
-// most.
+// KernelArithmetic::kRoundedPartials: FlashInfer's decode and prefill (include/flashinfer/attention/ of
+// https://github.com/flashinfer-ai/flashinfer: decode.cuh, prefill.cuh, scheduler.cuh, cascade.cuh) split
+// the keys into chunks of one size, of 128 keys at least; those of hopper/ do not split them. Within a chunk
+// all is float32: o / d of the chunk, where d counts its keys of the query's code, is rounded to the type of
+// O and stored (SingleDecodeWithKVCacheDispatched gives params.o = tmp, of DTypeO), the logarithm of d in
+// float32. MergeStates adds the parts, with the weights 2^(lse - maximum), in float32. So a chunk with n of
+// the N keys is off by n / N of half a unit of its own part: AddPartialsError adds these up for each size of
+// chunks and takes the largest. The weights: an lse is at most 64, off by 2^-19 of float32's rounding and by
+// 11 2^-22 of lg2.approx, and parts are merged twice; with ex2.approx's 2^-22 that is less than 2^-16 for
+// numerator and denominator together, of magnitudes that add up to 1 at most.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -320,6 +320,8 @@ std::vector<KernelProblemRow> AttentionProblems() {
   add("attention/float16_decode", SpecOf(kFp16, {1, 8, 2, 1, 4000, 64}));
   add("attention/bfloat16_bottom_right", SpecOf(kBf16, {1, 2, 2, 65, 257, 64}, Mask::kCausalBottomRight));
   add("attention/float16_lengths", SpecOf(kFp16, {3, 1, 1, 70, 200, 64}, Mask::kPadding));
+  add("attention/bfloat16_prefill", SpecOf(kBf16, {2, 4, 2, 33, 300, 64}, Mask::kCausalBottomRight));
+  add("attention/bfloat16_lengths", SpecOf(kBf16, {3, 4, 2, 70, 200, 64}, Mask::kPadding));
   add("attention/bfloat16_window", SpecOf(kBf16, {1, 1, 1, 200, 200, 64}, Mask::kSlidingWindow));
   rows.push_back({"attention/sizes_differ", SizesDiffer});
   return rows;

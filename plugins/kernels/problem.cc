@@ -12,7 +12,8 @@ namespace {
 const std::vector<KernelProblemRow>& Rows() {
   static const std::vector<KernelProblemRow> kRows = [] {
     std::vector<KernelProblemRow> rows;
-    for (auto of_kind : {AttentionProblems, ProductProblems, RowProblems, RotaryProblems, ExpertProblems})
+    for (auto of_kind :
+         {AttentionProblems, ProductProblems, RowProblems, RotaryProblems, ExpertProblems, SamplingProblems})
       for (KernelProblemRow& row : of_kind()) rows.push_back(std::move(row));
     return rows;
   }();

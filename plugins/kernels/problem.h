@@ -76,6 +76,7 @@ std::vector<KernelProblemRow> ProductProblems();
 std::vector<KernelProblemRow> RowProblems();
 std::vector<KernelProblemRow> RotaryProblems();
 std::vector<KernelProblemRow> ExpertProblems();
+std::vector<KernelProblemRow> SamplingProblems();
 
 }  // namespace cudnn_ci
 

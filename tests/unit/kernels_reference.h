@@ -13,6 +13,7 @@
 
 #include "kernels/problem.h"
 #include "kernels_operations.h"
+#include "kernels_sampling.h"
 
 namespace cudnn_ci {
 
@@ -61,6 +62,7 @@ class KernelReference {
     if (problem_.operation == "grouped_product") return {{"y", GroupedProductOf(inputs, shapes_, fault)}};
     if (problem_.operation == "expert_choice")
       return ExpertChoiceOf(inputs.at("logits"), shapes_.at("logits")[1], attributes_["k"], fault);
+    if (problem_.operation == "sampling") return Sampled().Compute(fault);
     return {{"y", Norm(fault)}};
   }
 
@@ -71,6 +73,7 @@ class KernelReference {
       return RotaryReference::Faults(attributes_["rotary_size"] != shapes_.at("q")[2]);
     if (problem_.operation == "grouped_product") return FaultsOfGroups(inputs.at("ends"));
     if (problem_.operation == "expert_choice") return FaultsOfChoice();
+    if (problem_.operation == "sampling") return Sampled().Faults();
     if (problem_.operation == "attention") {
       faults = {"scale", "P not divided"};
       const std::string mask = attributes_["mask"];
@@ -116,6 +119,8 @@ class KernelReference {
   RotaryReference Rotary() const {
     return {inputs, shapes_, attributes_["interleaved"], attributes_["rotary_size"]};
   }
+
+  SamplingReference Sampled() const { return {inputs, shapes_, attributes_["draw"]}; }
 
   bool Sees(std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t queries, std::int64_t keys,
             const std::string& fault) const {
