@@ -18,6 +18,7 @@
 #include "base/running_clock.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "worker/guard.h"
 
 extern char** environ;
@@ -123,6 +124,17 @@ class ChildrenAreWaitedFor {
   bool changed_ = false;
 };
 
+// Of a group whose leader is gone: waits until those that were killed with it are gone too. They are children of
+// this process, which adopts orphans; one that uses a GPU takes its time.
+void AwaitGroup(pid_t group) {
+  const int64_t deadline = MonotonicNs() + kEndingNs;
+  for (pid_t pid = 0; MonotonicNs() < deadline;) {
+    pid = waitpid(-group, nullptr, WNOHANG | __WALL);
+    if (pid < 0 && errno != EINTR) return;
+    if (pid == 0) poll(nullptr, 0, kLookNs / 1'000'000 / 4);
+  }
+}
+
 enum class Waited { kRuns, kEnded, kTaken };
 
 // Whether the child has ended; its zombie stays, and keeps its id. kTaken: another thread of the check has
@@ -181,6 +193,7 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return false;
   }
+  if (outcome->timed_out) AwaitGroup(pid);
   Drain(read_end.get(), &outcome->output);
   Cut(&outcome->output);
   if (WIFEXITED(status)) outcome->exit_status = WEXITSTATUS(status);

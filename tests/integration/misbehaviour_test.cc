@@ -342,6 +342,15 @@ TEST(MisbehaviourTest, ChildrenStartedThroughTheSdkAreWaitedForAndReported) {
   EXPECT_THAT(run.LeftAfter(1), IsEmpty());
 }
 
+// What a child has started ends with it, later: that is no leak.
+TEST(MisbehaviourTest, AChildWhoseTimeIsOverIsWaitedForWithAllItHasStarted) {
+  GateRun run;
+  run.Matrix(Entry("fixture.runs_child", R"("params": {"what": "many"})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.Outcome("fixture.runs_child[what=many]"), "passed") << result.out;
+  EXPECT_THAT(result.Flags("fixture.runs_child[what=many]"), IsEmpty());
+}
+
 TEST(MisbehaviourTest, AChildThatLeavesAWriterBehindIsNotWaitedForForEver) {
   GateRun run;
   run.Matrix(Entry("fixture.runs_child", R"("params": {"what": "escaped"})"));
