@@ -31,6 +31,7 @@ Implementation ImplementationOf(const Row& row) {
   one.versions = TextOf(row, "versions");
   one.capability = TextOf(row, "capability");
   one.calls_cudnn = TextOf(row, "library") == "cudnn";
+  if (const std::vector<std::string> names = TextsOf(row, "processes"); !names.empty()) one.processes = names;
   return one;
 }
 

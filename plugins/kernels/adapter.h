@@ -31,6 +31,9 @@ struct Implementation {
   std::string versions;              // of the package, a range; empty: all of the adapter's
   std::string capability;            // the least compute capability that it promises anything on: "8.0"
   bool calls_cudnn = false;          // what is known of cuDNN's attention is known of it
+  // That compute its problems, in turn, at the same time as others where there is room; "": the adapter's
+  // own.
+  std::vector<std::string> processes = {""};
   std::vector<KernelFault> faults;
 
   bool Promises(const std::string& problem) const;

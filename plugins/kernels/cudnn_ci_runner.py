@@ -3,7 +3,8 @@
     python3 cudnn_ci_runner.py JOB ANSWER
 
 JOB is a JSON file. With "look" it asks for the packages of this interpreter, else for calls of the adapter beside this file
-(cudnn_ci_adapter.py). ANSWER gets a line of JSON for each thing as it becomes known, so that a crash leaves what was said before it.
+(cudnn_ci_adapter.py), by one process or by several at the same time. ANSWER gets a line of JSON for each thing as it becomes known, so
+that a crash leaves what was said before it; where there are several processes, a line names the one that it is of.
 For Python 3.8 and later; older ones get as far as to say their version.
 """
 import ctypes
@@ -32,11 +33,19 @@ def words_of(error):
 
 
 class Answer:
+    """Whole lines, each by one write: processes write to one file."""
+
     def __init__(self, path):
+        self.path, self.of = path, {}
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
+    def of_process(self, number):
+        answer = Answer(self.path)
+        answer.of = {"process": number}
+        return answer
+
     def say(self, key, value):
-        os.write(self.file, (json.dumps({key: value}) + "\n").encode("ascii", "replace"))
+        os.write(self.file, (json.dumps({**self.of, key: value}) + "\n").encode("ascii", "replace"))
 
 
 class CallbackData(ctypes.Structure):
@@ -209,7 +218,7 @@ def call(adapter, launches, problems, job, index, answer):
     return True
 
 
-def run_calls(job, answer):
+def run_calls(job, calls, answer):
     answer.say("step", {"call": -1, "run": 0})
     launches = None
     try:
@@ -225,7 +234,7 @@ def run_calls(job, answer):
         answer.say("error", words_of(error))
         return
     problems, cudnn = {name: Problem(p) for name, p in job["problems"].items()}, False
-    for index in range(len(job["calls"])):
+    for index in calls:
         if not call(adapter, launches, problems, job, index, answer):
             return
         cudnn = cudnn or say_cudnn(answer)
@@ -290,7 +299,7 @@ def look(job, answer):
 def main():
     with open(sys.argv[1], encoding="ascii") as file:
         job = json.load(file)
-    answer = Answer(sys.argv[2])
+    answer, processes = Answer(sys.argv[2]), job.get("processes", [])
     answer.say("python", {"version": ".".join(str(n) for n in sys.version_info[:3]), "executable": sys.executable})
     if sys.version_info < (3, 8):
         return
@@ -301,7 +310,10 @@ def main():
     else:
         sys.path.insert(0, HERE)
         sys.modules["cudnn_ci_runner"] = sys.modules["__main__"]
-        run_calls(job, answer)
+        if len(processes) > 1:
+            from cudnn_ci_processes import run_together
+            return run_together(job, answer, run_calls)
+        run_calls(job, processes[0]["calls"], answer)
     answer.say("end", True)
 
 

@@ -64,18 +64,33 @@ std::string KernelCall::Text(int run) const {
   return implementation->name + ", " + problem->name + (run > 0 ? ", run " + std::to_string(run) : "");
 }
 
-KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes) {
+KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes,
+                        int most_processes) {
   KernelJob job;
+  std::vector<std::string> names;  // of the processes that calls ask for, in order
   for (const Implementation& implementation : adapter.implementations) {
     if (!takes(implementation)) continue;
+    std::size_t turn = 0;
     for (const std::string& name : KernelProblemNames()) {
       if (!implementation.Asks(name)) continue;
       auto problem = job.problems.find(name);
       if (problem == job.problems.end()) problem = job.problems.emplace(name, MakeKernelProblem(name)).first;
-      job.calls.push_back({&implementation, &problem->second});
+      const std::string& asked = implementation.processes[turn++ % implementation.processes.size()];
+      const auto known = std::find(names.begin(), names.end(), asked);
+      job.calls.push_back({&implementation, &problem->second, static_cast<int>(known - names.begin())});
+      if (known == names.end()) names.push_back(asked);
     }
   }
+  const std::size_t most = std::min(names.size(), static_cast<std::size_t>(std::max(1, most_processes)));
+  if (most > 1) job.processes.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
+  for (KernelCall& call : job.calls) call.process %= static_cast<int>(std::max<std::size_t>(1, most));
   return job;
+}
+
+std::vector<int> ProcessesOfCalls(const KernelJob& job) {
+  std::vector<int> processes;
+  for (const KernelCall& call : job.calls) processes.push_back(call.process);
+  return processes;
 }
 
 std::string RunnerIn(const std::string& folder) { return folder + "/" + RunnerFiles().front().name; }
@@ -88,7 +103,12 @@ std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, co
     problems[name] = WriteProblem(folder, problems.size(), problem);
   for (const KernelCall& call : job.calls)
     calls.push_back({{"implementation", call.implementation->name}, {"problem", call.problem->name}});
-  whole = {{"folder", folder}, {"problems", problems}, {"calls", calls}};
+  nlohmann::ordered_json processes;
+  for (const std::string& name : job.processes)
+    processes.push_back({{"name", name}, {"calls", json::array()}});
+  for (std::size_t i = 0; i < job.calls.size(); ++i)
+    processes.at(static_cast<std::size_t>(job.calls[i].process))["calls"].push_back(i);
+  whole = {{"folder", folder}, {"problems", problems}, {"calls", calls}, {"processes", processes}};
   WriteForScript(folder + "/job.json", whole.dump(-1, ' ', true));
   return folder + "/job.json";
 }

@@ -17,6 +17,7 @@ namespace cudnn_ci {
 struct KernelCall {
   const Implementation* implementation = nullptr;
   const KernelProblem* problem = nullptr;
+  int process = 0;  // that computes it: an index of KernelJob::processes
 
   // "sdpa flash, attention/bfloat16_long, run 1"; without a run: up to it.
   std::string Text(int run = 0) const;
@@ -28,8 +29,13 @@ inline constexpr int kRunsOfACall = 2;  // what is compiled is compiled in the f
 struct KernelJob {
   std::map<std::string, KernelProblem> problems;
   std::vector<KernelCall> calls;
+  std::vector<std::string> processes = {""};  // their names: each has a call, unless there is none at all
 };
-KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes);
+// Its calls are spread over at most so many processes, at least one. Names share one where there are more.
+KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes,
+                        int most_processes = 1);
+// The process of each call.
+std::vector<int> ProcessesOfCalls(const KernelJob& job);
 
 // Writes the runner, the adapter, the inputs and the job into a folder, which is made anew. Returns the path
 // of the job. Throws std::runtime_error where a file cannot be written.

@@ -1,14 +1,16 @@
 // kernels.package: what one package of the environment computes is right, or it refuses.
 //
-// The runner reports values; what they mean is judged here, in the order in which one cause hides another:
-// the package cannot be imported, it sees no GPU, it died, it broke the GPU; then call by call: refused,
-// computed elsewhere, wrong.
+// The implementations of a package run in one process, or in several at the same time: what is judged of a
+// process is judged of each. The runner reports values; what they mean is judged here, in the order in which
+// one cause hides another: the package cannot be imported, it sees no GPU, it died, it broke the GPU; then
+// call by call: refused, computed elsewhere, wrong.
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/package_names.h"
 #include "common/interpreter.h"
@@ -26,6 +28,8 @@ namespace {
 struct PackageParams : Interpreter {
   std::string adapter;
 };
+
+constexpr char kOfProcess[] = " (process ";
 
 // What became of the calls of one implementation, by their problems.
 struct Tally {
@@ -46,17 +50,24 @@ class PackageCase {
 
   void Run(const std::string& python) {
     const std::string folder = ctx_.ScratchDir() + "/kernels";
-    job_ = MakeKernelJob(adapter_, [&](const Implementation& one) {
+    const auto takes = [&](const Implementation& one) {
       return one.versions.empty() || ctx_.Satisfies(version_, one.versions);
-    });
-    run_ = RunRunner(ctx_, python, folder, WriteKernelJob(folder, adapter_, job_), p_.timeout_s);
-    if (JudgeImport()) {
-      for (std::size_t i = 0; i < job_.calls.size(); ++i) JudgeCall(folder, static_cast<int>(i));
+    };
+    job_ = MakeKernelJob(adapter_, takes, MostKernelProcesses(RoomForProcesses(ctx_)));
+    run_ = RunRunner(ctx_, python, folder, WriteKernelJob(folder, adapter_, job_), p_.timeout_s,
+                     ProcessesOfCalls(job_));
+    std::vector<std::size_t> usable;
+    for (std::size_t i = 0; i < answer().processes.size(); ++i)
+      if (JudgeImport(i)) usable.push_back(i);
+    if (!usable.empty()) {
+      for (std::size_t i = 0; i < job_.calls.size(); ++i)
+        if (std::count(usable.begin(), usable.end(), static_cast<std::size_t>(job_.calls[i].process)) > 0)
+          JudgeCall(folder, static_cast<int>(i));
       Report();
-      JudgeEnd();
-      if (!answer().untraced.empty() && !answer().results.empty())
-        ctx_.Finding(kKernelsUntraced, name_ + ": " + answer().untraced);
+      for (const std::size_t i : usable) JudgeEnd(i);
+      JudgeUntraced();
     }
+    JudgeRunnersEnd();
     Tell();
     std::error_code error;
     std::filesystem::remove_all(folder, error);
@@ -64,46 +75,92 @@ class PackageCase {
 
  private:
   const RunnerAnswer& answer() const { return run_.answer; }
-
-  // Whether it got as far as its calls.
-  bool JudgeImport() {
-    if (!answer().lacks.empty())
-      ctx_.Skip(CCI_SKIP_ABSENT, "what the adapter of " + adapter_.title + " needs", answer().lacks);
-    if (!Judge(ctx_, answer().error.empty(), "it can be imported", kKernelsImportFailed, [&] {
-          return AtLastStep() + answer().error + WordsOfShortage(answer().error) + "; by " + run_.python;
-        }))
-      return false;
-    if (!answer().described) return JudgeEnd();
-    return Judge(ctx_, answer().devices > 0, "it sees a GPU", kKernelsNoGpu, [&] {
-      return name_ + ": built " + (answer().built.empty() ? "without CUDA" : "for CUDA " + answer().built) +
-             "; CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") + "'";
-    });
+  const RunnerProcess& ProcessOf(const KernelCall& call) const {
+    return answer().processes[static_cast<std::size_t>(call.process)];
+  }
+  bool HaveAllEnded() const {
+    return std::all_of(answer().processes.begin(), answer().processes.end(),
+                       [](const RunnerProcess& one) { return one.ended; });
   }
 
-  // "PyTorch 2.11.0, sdpa flash, attention/bfloat16_long, run 1: ", of what ran last.
-  std::string AtLastStep() const {
-    const auto [call, run] = answer().step;
-    if (call < 0 || static_cast<std::size_t>(call) >= job_.calls.size()) return name_ + ", its import: ";
-    return name_ + ", " + job_.calls[static_cast<std::size_t>(call)].Text(run) + ": ";
+  // Of what several processes say alike, as of an import that fails in each of them, one finding.
+  void Find(const char* finding, const std::string& where, const std::string& what) {
+    all_sound_ = false;
+    if (said_.insert({finding, where.substr(0, where.find(kOfProcess)) + what}).second)
+      ctx_.Finding(finding, where + ": " + what);
   }
 
-  bool JudgeEnd() {
-    if (!Judge(ctx_, !run_.end.timed_out, "it answers in time", kKernelsTimedOut, [&] {
-          return AtLastStep() + "no answer within " + SecondsText(p_.timeout_s) + "; " +
-                 LastLine(run_.end.output);
-        }))
-      return false;
-    if (!answer().broken.empty()) {
-      const auto& [call, why] = *answer().broken.begin();
-      ctx_.Finding(kKernelsCrashed, AtLastStep() + "the GPU cannot be used after it: " + why);
+  // Whether a process got as far as its calls.
+  bool JudgeImport(std::size_t which) {
+    const RunnerProcess& process = answer().processes[which];
+    if (!process.lacks.empty())
+      ctx_.Skip(CCI_SKIP_ABSENT, "what the adapter of " + adapter_.title + " needs", process.lacks);
+    if (!process.error.empty()) {
+      Find(kKernelsImportFailed, LastStep(which),
+           process.error + WordsOfShortage(process.error) + "; by " + run_.python);
       return false;
     }
-    return Judge(ctx_, answer().ended && run_.end.exit_status == 0, "its process lives until it has answered",
-                 kKernelsCrashed, [&] {
-                   return AtLastStep() + run_.python + " " + HowEnded(run_.end) +
-                          (answer().ended ? " after its answer; " : "; ") + LastLine(run_.end.output) +
-                          WordsOfShortage(run_.end.output);
-                 });
+    ctx_.Expect(true, __FILE__, __LINE__, "it can be imported");
+    if (!process.described) return JudgeEnd(which);
+    if (process.devices > 0) {
+      ctx_.Expect(true, __FILE__, __LINE__, "it sees a GPU");
+      return true;
+    }
+    Find(kKernelsNoGpu, name_,
+         "built " + (process.built.empty() ? "without CUDA" : "for CUDA " + process.built) +
+             "; CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") + "'");
+    return false;
+  }
+
+  // "PyTorch 2.11.0, sdpa flash, attention/bfloat16_long, run 1", of what ran last in a process.
+  std::string LastStep(std::size_t which) const {
+    const auto [call, run] = answer().processes[which].step;
+    if (call >= 0 && static_cast<std::size_t>(call) < job_.calls.size())
+      return name_ + ", " + job_.calls[static_cast<std::size_t>(call)].Text(run);
+    const std::string& name = job_.processes[which];
+    return name_ + ", its import" + (name.empty() ? "" : kOfProcess + name + ")");
+  }
+
+  // Whether a process lived until it had answered. One of several says itself how it ended, by the one that
+  // waits for all; the end of that one is the end of those that it did not wait for.
+  bool JudgeEnd(std::size_t which) {
+    const RunnerProcess& process = answer().processes[which];
+    const bool waited_for = process.left || run_.end.timed_out;
+    const std::string output =
+        waited_for ? OutputOfProcess(run_.end.output, job_.processes, which) : run_.end.output;
+    if (run_.end.timed_out && !process.left) {
+      Find(kKernelsTimedOut, LastStep(which),
+           "no answer within " + SecondsText(p_.timeout_s) + "; " + LastLine(output));
+      return false;
+    }
+    ctx_.Expect(true, __FILE__, __LINE__, "it answers in time");
+    if (!process.broken.empty()) {
+      Find(kKernelsCrashed, LastStep(which),
+           "the GPU cannot be used after it: " + process.broken.begin()->second);
+      return false;
+    }
+    ChildResult end = run_.end;
+    if (process.left) end.exit_status = process.exit_status, end.signal = process.signal;
+    if (!process.ended || end.exit_status != 0) {
+      Find(kKernelsCrashed, LastStep(which),
+           run_.python + " " + HowEnded(end) + (process.ended ? " after its answer; " : "; ") +
+               LastLine(output) + WordsOfShortage(output));
+      return false;
+    }
+    ctx_.Expect(true, __FILE__, __LINE__, "its process lives until it has answered");
+    return true;
+  }
+
+  // Of the one that waits for several, where the end of none of them says why.
+  void JudgeRunnersEnd() {
+    if (all_sound_ && run_.end.exit_status != 0)
+      Find(kKernelsCrashed, name_, run_.python + " " + HowEnded(run_.end) + "; " + LastLine(run_.end.output));
+  }
+
+  void JudgeUntraced() {
+    if (answer().results.empty()) return;
+    for (const RunnerProcess& process : answer().processes)
+      if (!process.untraced.empty()) return ctx_.Finding(kKernelsUntraced, name_ + ": " + process.untraced);
   }
 
   void JudgeCall(const std::string& folder, int index) {
@@ -117,7 +174,7 @@ class PackageCase {
       }
       const auto result = answer().results.find({index, run});
       if (result == answer().results.end()) {  // it did not get that far, or does not say
-        if (answer().ended && answer().broken.empty())
+        if (ProcessOf(call).ended && ProcessOf(call).broken.empty())
           Fail(kKernelsCrashed, call, run, "its answer does not mention it");
         return;
       }
@@ -137,8 +194,9 @@ class PackageCase {
       return;
     }
     const std::string& least = call.implementation->capability;
-    const bool able = least.empty() || answer().capability.empty() ||
-                      ctx_.Satisfies(NumbersOf(answer().capability), ">=" + least);
+    const std::string& capability = ProcessOf(call).capability;
+    const bool able =
+        least.empty() || capability.empty() || ctx_.Satisfies(NumbersOf(capability), ">=" + least);
     if (able && first_refusal_.empty()) first_refusal_ = call.Text(run) + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
     if (broken) return Fail(kKernelsRefused, call, run, refusal.why);
@@ -151,7 +209,7 @@ class PackageCase {
       Fail(kKernelsNotRefused, call, which.second, "it returned a result");
       return false;
     }
-    const std::string elsewhere = WhyElsewhere(*call.implementation, result);
+    const std::string elsewhere = WhyElsewhere(call, result);
     const auto [output, wrong] = WrongWith(folder, job_, which, result);
     if (!elsewhere.empty()) Fail(kKernelsNotOnGpu, call, which.second, elsewhere);
     if (!wrong.empty())
@@ -166,12 +224,13 @@ class PackageCase {
     std::string known;
     for (const KernelFault& fault : call.implementation->faults)
       if (fault.Hits(call.problem->name) && ctx_.Satisfies(version_, fault.versions)) known += fault.Text();
-    if (!call.implementation->calls_cudnn || !call.problem->attention || answer().cudnn_version.empty())
+    const RunnerProcess& process = ProcessOf(call);
+    if (!call.implementation->calls_cudnn || !call.problem->attention || process.cudnn_version.empty())
       return known;
     AttentionProblemSpec pass = *call.problem->attention;
     pass.backward = output != "o";
-    return "; with cuDNN " + answer().cudnn_version + " (" + answer().cudnn_file + ")" + known +
-           KnownOfAttention(ctx_, answer().cudnn_version, pass);
+    return "; with cuDNN " + process.cudnn_version + " (" + process.cudnn_file + ")" + known +
+           KnownOfAttention(ctx_, process.cudnn_version, pass);
   }
 
   // One finding for each kind and implementation: its first problem, and the names of the others.
@@ -190,14 +249,21 @@ class PackageCase {
     // Who refuses everything has shown nothing, whatever it promises.
     const bool any_right = std::any_of(tallies_.begin(), tallies_.end(),
                                        [](const auto& tally) { return !tally.second.right.empty(); });
-    if (failures_.empty() && !any_right && out_of_memory_.empty() && answer().ended) ReportNothingRight();
+    if (failures_.empty() && !any_right && out_of_memory_.empty() && HaveAllEnded()) ReportNothingRight();
   }
 
   void ReportNothingRight() {
     if (!first_refusal_.empty())
       ctx_.Finding(kKernelsRefused, name_ + ", " + first_refusal_ + "; it refused every problem");
     else
-      nothing_for_ = answer().capability.empty() ? "this GPU" : "compute capability " + answer().capability;
+      nothing_for_ = Told().capability.empty() ? "this GPU" : "compute capability " + Told().capability;
+  }
+
+  // The first process that told what it runs on; they have one GPU and one package.
+  const RunnerProcess& Told() const {
+    const auto told = std::find_if(answer().processes.begin(), answer().processes.end(),
+                                   [](const RunnerProcess& one) { return one.described; });
+    return told != answer().processes.end() ? *told : answer().processes.front();
   }
 
   static std::string Kernels(const RunnerResult& result) {
@@ -209,11 +275,12 @@ class PackageCase {
   }
 
   // Why nothing shows that the GPU computed the result in this way; empty: something does, or nobody knows.
-  std::string WhyElsewhere(const Implementation& implementation, const RunnerResult& result) const {
+  std::string WhyElsewhere(const KernelCall& call, const RunnerResult& result) const {
+    const Implementation& implementation = *call.implementation;
     for (const auto& [name, output] : result.outputs)
       if (output.device.find("cpu") != std::string::npos || output.device.find("Cpu") != std::string::npos)
         return name + " is on " + output.device;
-    if (!answer().untraced.empty()) return "";
+    if (!ProcessOf(call).untraced.empty()) return "";
     if (result.launches.empty()) return "it launched no kernel";
     const auto is_its = [&](const std::string& launched) {
       return std::any_of(implementation.kernels.begin(), implementation.kernels.end(),
@@ -226,9 +293,9 @@ class PackageCase {
 
   // What was seen stays with the case, whatever its outcome.
   void Tell() {
-    std::string text =
-        name_ + (answer().built.empty() ? ", built without CUDA" : ", built for CUDA " + answer().built) +
-        (answer().device.empty() ? "" : ", on " + answer().device) + "\n";
+    std::string text = name_ +
+                       (Told().built.empty() ? ", built without CUDA" : ", built for CUDA " + Told().built) +
+                       (Told().device.empty() ? "" : ", on " + Told().device) + "\n";
     if (!adapter_.known_good.empty()) text += "known to be right: " + adapter_.known_good + "\n";
     if (!adapter_.known_bad.empty()) text += "known to be wrong: " + adapter_.known_bad + "\n";
     double right = 0, within_bound = 0, refused = 0, wrong = 0, first_s = 0, second_s = 0;
@@ -256,6 +323,8 @@ class PackageCase {
     ctx_.Measure("wrong", wrong, "");
     ctx_.Measure("first_runs", first_s, "s");
     ctx_.Measure("second_runs", second_s, "s");
+    ctx_.Measure("processes", static_cast<double>(job_.processes.size()), "");
+    ctx_.Measure("wall", run_.wall_s, "s");
     if (!nothing_for_.empty())
       ctx_.Skip(CCI_SKIP_VERSION, "a GPU for which " + name_ + " has kernels", nothing_for_);
     if (!out_of_memory_.empty())
@@ -269,6 +338,8 @@ class PackageCase {
   KernelJob job_;
   RunnerRun run_;
   std::map<std::string, Tally> tallies_;  // by implementation
+  std::set<std::pair<std::string, std::string>> said_;
+  bool all_sound_ = true;  // every process, as far as its import and its end tell
   // By finding and implementation.
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> failures_;
   std::string refusals_, details_, out_of_memory_;  // a line each; the last one: why, empty: it had enough

@@ -2,8 +2,13 @@
 
 #include <cudnn_ci/facts.h>
 
+#include <chrono>
+#include <cstdlib>
+
+#include "common/host_memory.h"
 #include "common/interpreter.h"
 #include "common/judge.h"
+#include "common/loader_path.h"
 #include "common/program.h"
 #include "kernels/findings.h"
 #include "kernels/job.h"
@@ -33,10 +38,12 @@ std::string RunnersPython(Context& ctx, const std::string& parameter) {
 }
 
 RunnerRun RunRunner(Context& ctx, const std::string& python, const std::string& folder,
-                    const std::string& job, double timeout_s) {
+                    const std::string& job, double timeout_s, const std::vector<int>& processes_of_calls) {
   const std::string answer = folder + "/answer.jsonl";
-  RunnerRun run = {RunScript(ctx, python, {RunnerIn(folder), job, answer}, CachesIn(folder), timeout_s),
-                   ReadRunnerAnswer(answer)};
+  const auto begin = std::chrono::steady_clock::now();
+  RunnerRun run = {RunScript(ctx, python, {RunnerIn(folder), job, answer}, CachesIn(folder), timeout_s), {}};
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.answer = ReadRunnerAnswer(answer, processes_of_calls);
   RequireAnswer(ctx, run, run.answer.problem, run.answer.python, timeout_s, kKernelsPythonUnusable);
   return run;
 }
@@ -45,8 +52,8 @@ RunnerAnswer ListPackages(Context& ctx, const std::string& python,
                           const std::vector<std::string>& distributions, bool others, double timeout_s) {
   const std::string folder = ctx.ScratchDir() + "/look";
   RunnerRun run = RunRunner(ctx, python, folder, WriteLookJob(folder, distributions, others), timeout_s);
-  if (!Judge(ctx, run.answer.ended && run.end.exit_status == 0, "its packages can be listed",
-             kKernelsPythonUnusable, [&] {
+  if (!Judge(ctx, run.answer.processes.front().ended && run.end.exit_status == 0,
+             "its packages can be listed", kKernelsPythonUnusable, [&] {
                const std::string how = run.end.timed_out
                                            ? "did not list its packages within " + SecondsText(timeout_s)
                                            : HowEnded(run.end);
@@ -54,6 +61,22 @@ RunnerAnswer ListPackages(Context& ctx, const std::string& python,
              }))
     ctx.Stop();
   return run.answer;
+}
+
+KernelRoom RoomForProcesses(const Context& ctx) {
+  KernelRoom room;
+  room.processors = ProcessorsOfThisProcess();
+  room.gpus = std::atoi(ctx.Fact(CCI_FACT_GPU_COUNT).c_str());
+  for (int i = 0; i < room.gpus; ++i) {
+    const std::string gpu = CCI_FACT_GPU + std::to_string(i);
+    if (ctx.Fact((gpu + CCI_FACT_GPU_UUID).c_str()) != ctx.DeviceUuid()) continue;
+    room.compute_mode = ctx.Fact((gpu + CCI_FACT_GPU_COMPUTE_MODE).c_str());
+    const std::string free = ctx.Fact((gpu + CCI_FACT_GPU_MEMORY_FREE_BYTES).c_str());
+    if (!free.empty()) room.device_bytes = std::strtod(free.c_str(), nullptr);
+  }
+  if (const std::optional<HostRoom> host = LookAtHostMemory()) room.host_bytes = host->bytes;
+  room.asked = std::atoi(Environment("CUDNN_CI_KERNEL_PROCESSES").c_str());
+  return room;
 }
 
 std::vector<Adapter> AdaptersOf(const Context& ctx) {

@@ -4,11 +4,13 @@
 
 #include "environments_test.h"
 #include "framework_test.h"
+#include "small_group.h"
 
 namespace cudnn_ci {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
@@ -115,6 +117,112 @@ TEST_F(Kernels, ThatCrashHangOrBreakTheGpuAreNamedWithTheirCall) {
     EXPECT_THAT(Heads(r), ElementsAre(Words{slug, kAcme, "fast", kSmall, "run 1"})) << fault;
   }
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
+}
+
+// Two processes, whose calls are those of "stays" and "fails": whatever becomes of one, the other goes on.
+class KernelsApart : public Kernels {
+ protected:
+  KernelsApart() { Set("CUDNN_CI_KERNEL_PROCESSES", "2"); }
+  CheckOutcome Apart(const std::string& fault, const std::string& params = "") {
+    Set("FAKE_KERNELS", fault);
+    return Package("apart", params);
+  }
+};
+
+const char kApart[] = "Apart 1.4+cu130";
+
+TEST_F(KernelsApart, RunAtTheSameTime) {
+  const CheckOutcome r = Package("meets");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Measured("right"), 2);
+  EXPECT_EQ(r.Measured("processes"), 2);
+  EXPECT_GT(r.Measured("wall"), 0);
+  EXPECT_LT(r.Measured("wall"), r.Measured("first_runs") + 60);
+}
+
+// Each of them would wait in vain for the other.
+TEST_F(KernelsApart, AreOneOnAGpuThatTakesOne) {
+  Set("FAKE_COMPUTE_MODE", "3");
+  const CheckOutcome r = Apart("");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Measured("processes"), 1);
+  EXPECT_EQ(r.Measured("right"), 2);
+  Set("FAKE_COMPUTE_MODE", "0");
+  EXPECT_EQ(Apart("").Measured("processes"), 2);
+}
+
+TEST_F(KernelsApart, ThatCrashHangOrBreakTheGpuAreNamedWithTheirCall) {
+  const std::pair<const char*, const char*> faults[] = {{"crash", "kernels-crashed"},
+                                                        {"killed", "kernels-crashed"},
+                                                        {"exit", "kernels-crashed"},
+                                                        {"broken", "kernels-crashed"},
+                                                        {"hang", "kernels-timed-out"}};
+  for (const auto& [fault, slug] : faults) {
+    const CheckOutcome r = Apart(fault, fault == std::string("hang") ? ", \"timeout_s\": 5" : "");
+    EXPECT_THAT(Heads(r), ElementsAre(Words{slug, kApart, "fails", kSmall, "run 1"}))
+        << fault << ::testing::PrintToString(r);
+    EXPECT_EQ(r.Measured("right"), 1) << fault;
+    EXPECT_THAT(r.Detail(), testing::Not(HasSubstr("still here"))) << "which another has written";
+  }
+  EXPECT_THAT(Apart("crash").Detail(), HasSubstr("signal 11"));
+  EXPECT_THAT(Apart("killed").Detail(), Mentions("signal 9", "its last line: failing"));
+  EXPECT_THAT(Apart("exit").Detail(), Mentions("exit status 7", "its last line: failing"));
+  EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
+}
+
+TEST_F(KernelsApart, AreAllNamedWhereTheOneThatWaitsForThemDies) {
+  const CheckOutcome r = Apart("runner killed");
+  EXPECT_THAT(Heads(r), testing::Contains(Words{"kernels-crashed", kApart, "fails", kSmall, "run 1"}));
+  EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
+}
+
+TEST_F(KernelsApart, ThatCannotImportAreRed) {
+  const CheckOutcome once = Apart("import once");
+  EXPECT_THAT(once.Slugs(), ElementsAre("kernels-import-failed")) << ::testing::PrintToString(once);
+  EXPECT_EQ(once.Measured("right"), 1) << "by the other";
+  // What all of them say is one finding.
+  const CheckOutcome all = Apart("import");
+  EXPECT_THAT(Heads(all), ElementsAre(Words{"kernels-import-failed", kApart, "its import"}));
+  EXPECT_THAT(Heads(Apart("no-gpu")), ElementsAre(Words{"kernels-no-gpu", kApart}));
+  EXPECT_THAT(Heads(Apart("dead")), ElementsAre(Words{"kernels-crashed", kApart, "its import"}));
+}
+
+TEST_F(KernelsApart, AnswerForTheirOwnCallsAlone) {
+  const CheckOutcome claims = Apart("claims");
+  EXPECT_THAT(claims.Slugs(), ElementsAre("kernels-python-unusable"));
+  EXPECT_THAT(claims.Detail(), HasSubstr("a call of another"));
+  EXPECT_THAT(Heads(Apart("silent")),
+              UnorderedElementsAre(Words{"kernels-crashed", kApart, "stays", kSmall, "run 1"},
+                                   Words{"kernels-crashed", kApart, "fails", kSmall, "run 1"}));
+}
+
+// The interpreter is a script here, whose two processes refuse and end soundly, before it ends itself.
+TEST_F(KernelsApart, ThatEndSoundlyDoNotExcuseTheOneThatWaits) {
+  const auto ended = [this](const std::string& status) {
+    std::string lines = "{\"python\": {\"version\": \"3.11.7\"}}\\n";
+    for (const std::string n : {"0", "1"})
+      for (const std::string& said :
+           {std::string(R"("device": {"count": 1})"),
+            R"("refused": {"call": )" + n + R"(, "run": 1, "why": "no"})", std::string(R"("end": true)"),
+            std::string(R"("left": {"signal": 0, "status": 0})")})
+        lines += "{\"process\": " + n + ", " + said + "}\\n";
+    Interpreter("case \"$*\" in *look.json*) exec " CUDNN_CI_PYTHON
+                " -S \"$@\";; esac\nfor answer; do :; done\nprintf '" +
+                lines + "' > \"$answer\"\nexit " + status);
+    return Heads(Apart(""));
+  };
+  const Words refused = {"kernels-refused", kApart, "stays", kSmall, "run 1"};
+  EXPECT_THAT(ended("0"), ElementsAre(refused));
+  EXPECT_THAT(ended("3"), UnorderedElementsAre(refused, Words{"kernels-crashed", kApart}));
+}
+
+TEST_F(KernelsApart, ThatTheKernelEndsForMemoryRanOutOfMemory) {
+  const SmallGroup group = SmallGroup::OfMemory(256 << 20);
+  if (!group.why().empty()) GTEST_SKIP() << group.why();
+  gate().Before(group.Words());
+  const CheckOutcome r = Apart("memory");
+  EXPECT_THAT(r.Slugs(), ElementsAre("out-of-memory")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), Mentions("python3", "1 process", "cgroup limit 256 MiB"));
 }
 
 TEST_F(Kernels, OfAPackageThatCannotBeUsedAreRed) {

@@ -54,7 +54,7 @@ SMALL = {
     "adapters": {
         "adapters": [{"adapter": "acme", "title": "Acme", "distributions": ["acme"], "versions": ">=1", "code": "acme.py", "known_good": "1.0", "known_bad": "0.9", **FROM}],
         "implementations": [{"adapter": "acme", "implementation": "fast", "arithmetic": "exact", "library": "cudnn", "promises": ["product/*"], "offers": ["product/int8"], "kernels": ["acme"], "versions": ">=1.1",
-                             "capability": "8.0", **FROM}],
+                             "capability": "8.0", "processes": ["jit"], **FROM}],
         "faults": [{"adapter": "acme", "implementation": "fast", "problems": ["product/*"], "versions": ">=1.1", "effect": "Sums are short.", "remedy": "Take 1.2.", **FROM}],
     },
     "remedies": {

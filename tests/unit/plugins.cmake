@@ -43,5 +43,5 @@ cudnn_ci_unit_test(symbols_unit_test SOURCES device_code_uses_test.cc package_fi
 cudnn_ci_unit_test(knowledge_rules_test SOURCES knowledge_rules_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)
 
 # The kernels plugin's problems and their judge.
-cudnn_ci_unit_test(kernels_test SOURCES kernels_test.cc LINK cudnn_ci_kernels_rules nlohmann_json::nlohmann_json)
+cudnn_ci_unit_test(kernels_test SOURCES kernels_test.cc kernel_processes_test.cc LINK cudnn_ci_kernels_rules nlohmann_json::nlohmann_json)
 target_compile_definitions(kernels_test PRIVATE CUDNN_CI_BOOKS="${PROJECT_SOURCE_DIR}/harness/docs")
