@@ -124,8 +124,8 @@ class ChildrenAreWaitedFor {
   bool changed_ = false;
 };
 
-// Of a group whose leader is gone: waits until those that were killed with it are gone too. They are children of
-// this process, which adopts orphans; one that uses a GPU takes its time.
+// Of a group whose leader is gone: waits until those that were killed with it are gone too. They are children
+// of this process, which adopts orphans; one that uses a GPU takes its time.
 void AwaitGroup(pid_t group) {
   const int64_t deadline = MonotonicNs() + kEndingNs;
   for (pid_t pid = 0; MonotonicNs() < deadline;) {

@@ -221,9 +221,9 @@ TEST(KernelProcesses, SayNothingOfTheCallsOfOthers) {
     EXPECT_EQ(problem(0, 0), "") << said;
     EXPECT_EQ(problem(0, 2), "") << said;
     EXPECT_EQ(problem(1, 1), "") << said;
-    EXPECT_THAT(problem(0, 1), HasSubstr("call of another")) << said;
-    EXPECT_THAT(problem(1, 0), HasSubstr("call of another")) << said;
-    EXPECT_THAT(problem(1, 3), HasSubstr("call of another")) << said << " of a call that there is not";
+    EXPECT_THAT(problem(0, 1), HasSubstr("another: ")) << said;
+    EXPECT_THAT(problem(1, 0), HasSubstr("another: ")) << said;
+    EXPECT_THAT(problem(1, 3), HasSubstr("another: ")) << said << " of a call that there is not";
     const RunnerAnswer rejected =
         Answer({json{{"process", 1}, {said, {{"call", 0}, {"run", 1}}}}.dump()}, {0, 1, 0});
     EXPECT_TRUE(rejected.results.empty() && rejected.refused.empty() && rejected.processes[1].broken.empty());
@@ -239,7 +239,7 @@ TEST(KernelProcesses, SayWhichTheyAre) {
        {R"({"end": true})", R"({"process": 2, "end": true})", R"({"process": -1, "end": true})",
         R"({"process": "1", "end": true})", R"({"process": 1})",
         R"({"process": 1, "end": true, "error": "no"})", R"({"process": 1, "surprise": 1})"})
-    EXPECT_THAT(Answer({line}, {0, 1}).problem, HasSubstr("not an answer")) << line;
+    EXPECT_THAT(Answer({line}, {0, 1}).problem, HasSubstr("answer: ")) << line;
   EXPECT_EQ(Answer({R"({"end": true})"}, {0, 0}).problem, "");
   EXPECT_EQ(Answer({R"({"end": true})"}, {}).problem, "");
 }
