@@ -1,6 +1,5 @@
 """Several processes of cudnn_ci_runner.py at the same time, for an adapter whose implementations name them."""
 import ctypes
-import faulthandler
 import os
 import resource
 import select
@@ -92,9 +91,8 @@ def run_together(job, answer, run_calls):
 
 
 def end_as(status):
-    """As a process with this status of wait(2) did; without a trace or a core of this one."""
+    """As a process with this status of wait(2) did, without a core of this one, or the trace that python -X faulthandler prints."""
     if os.WIFSIGNALED(status):
-        faulthandler.disable()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if os.WTERMSIG(status) != signal.SIGKILL:
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)

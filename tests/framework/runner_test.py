@@ -147,6 +147,17 @@ def product(p, how):
         self.assertEqual([line for line in lines if not line.startswith("[jit] ")].count("one"), 2, output[:1000])
         jit = "".join(line[len("[jit] "):] for line in lines if line.startswith("[jit] "))
         self.assertEqual((jit.count("a"), jit.count("b")), (400000, 2))
+        self.assertLess(max(map(len, lines)), 150000)  # who never ends a line fills no memory
+        _, output = self.run_both("0", "print('last', end='', flush=True); os._exit(0)")
+        self.assertIn("[jit] last", output.splitlines())
+
+    def test_one_that_closes_its_output_keeps_no_processor_busy(self):
+        process = self.start("0", "os.close(1); os.close(2); time.sleep(4)")
+        with process.stdout:
+            process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.WEXITSTATUS(status)
+        self.assertLess(usage.ru_utime + usage.ru_stime, 1)
 
     def test_none_outlives_the_runner(self):
         process = self.start("time.sleep(60)", "time.sleep(60)")
