@@ -229,6 +229,68 @@ TEST_F(Sharing, AnExclusivePrerequisiteComesBeforeCasesThatNoOtherWaitsFor) {
   EXPECT_THAT(order, Contains("behind_exclusive"));
 }
 
+// Two subjects, each with its exclusive case and what follows it.
+class SharingOfSubjects : public Sharing {
+ protected:
+  GateResult Gate(const std::string& entries, const std::string& workers = "2") {
+    run_.Matrix(entries, 20, R"(, "subjects": {"one": "path:/lib", "two": "path:/usr/lib"})");
+    return run_.Run({"--workers-per-gpu", workers, "--jobs", "8"});
+  }
+  static int Started(const GateResult& result, const std::string& mode) {
+    int count = 0;
+    for (const json& e : result.Events("AttemptStarted")) count += e["mode"] == mode;
+    return count;
+  }
+};
+
+TEST_F(SharingOfSubjects, TheirWorkersUseOneGpuAtATimeBehindWhatBothWaitFor) {
+  const GateResult result = Gate(Many("concurrent_of_subject", 1, "meet", "}"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(Most(result), 2);
+  std::vector<std::string> order;
+  for (const json& e : result.Events("AttemptStarted"))
+    order.push_back(e["id"].get<std::string>().substr(8, 9));
+  EXPECT_THAT(order, testing::ElementsAre("exclusive", "exclusive", "concurren", "concurren"));
+  std::set<double> shares;
+  for (const json& e : result.Events("Measurement"))
+    if (e["name"] == "share_mib") shares.insert(e["value"].get<double>());
+  EXPECT_THAT(shares, testing::ElementsAre(10000)) << "a third each: one share is left";
+}
+
+TEST_F(SharingOfSubjects, AllOfThemTogetherHaveAsManyWorkersAsWereAskedFor) {
+  const GateResult one = Gate(Cases("concurrent_of_subject", 4, "single"), "1");
+  EXPECT_EQ(one.exit_code, 0) << one.out;
+  EXPECT_EQ(Most(one), 1);
+  const GateResult three = Gate(Cases("concurrent_of_subject", 40, "pass"), "3");
+  EXPECT_EQ(three.exit_code, 0) << three.out;
+  std::set<int64_t> living;
+  size_t most = 0;
+  for (const json& e : three.journal) {
+    if (e["ev"] == "WorkerStarted" && e["shared"] == true) living.insert(e["worker"].get<int64_t>());
+    if (e["ev"] == "WorkerEnded") living.erase(e["worker"].get<int64_t>());
+    most = std::max(most, living.size());
+  }
+  EXPECT_EQ(most, 3u);
+}
+
+TEST_F(SharingOfSubjects, ThoseOfChecksThatWantOneWorkerNeverMeet) {
+  const GateResult result = Gate(Cases("one_worker_of_subject", 4, "single"), "4");
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 8);
+  // Nor do they meet the concurrent ones of the other subject.
+  const GateResult mixed = Gate(Cases("one_worker_of_subject", 4, "single", R"(, "subjects": ["one"])") +
+                                    ", " + Cases("concurrent_of_subject", 24, "pass"),
+                                "4");
+  EXPECT_EQ(mixed.exit_code, 0) << mixed.out;
+}
+
+TEST_F(SharingOfSubjects, WhatLacksMemoryIsRunAgainWithNoOtherSubjectBesideIt) {
+  const GateResult result = Gate(Cases("concurrent_of_subject", 3, "short", R"(, "allow_skip": ["memory"])"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 8);
+  EXPECT_EQ(Started(result, "confirm"), 6);
+}
+
 // The others go on; what comes after them begins with the canary, alone.
 TEST_F(Sharing, ACrashOfOneIsItsOwnAndTheOthersGoOn) {
   const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));

@@ -24,7 +24,7 @@ SharingRoom Large() {
   room.device_bytes = 139 * kGiB;
   room.host_bytes = 512 * kGiB;
   room.host_bytes_each = 8 * kGiB;
-  room.cases = room.work = 484;
+  room.cases = 484;
   return room;
 }
 
@@ -47,11 +47,14 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 0; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 24 * kGiB; }), 2);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 1; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = r.work = 95; }), 1)
-      << "they are done before a context stands";
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = r.work = 96; }), 2);
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 36, r.work = 288; }), 6) << "slow cases are fewer";
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.work = 24; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 95; }), 1) << "they are done before a context stands";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 96; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 36, r.slow = 4; }), 5)
+      << "a slow case takes longer than a context";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = r.slow = 3; }), 3);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.queues = 2; }), 2) << "each needs its own";
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 13 * kGiB, r.queues = 2; }), 1);
 }
 
 TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
@@ -87,23 +90,23 @@ TEST(SharingTest, ThreadsFillTheProcessorsWithoutSpendingAQuota) {
   EXPECT_EQ(ThreadsEach(2, false, 5), 1);
 }
 
-TEST(SharingTest, WarmWorkersOfOneQueueShareADeviceAndNobodyElseDoes) {
+TEST(SharingTest, WarmWorkersOfOneGroupShareADeviceAndNobodyElseDoes) {
   DeviceTable d({{"gpu0", "GPU-0", "", ""}}, true);
-  const CaseQueue queue{}, other{};
-  d.Lease("gpu0", 1, Use::kShared, &queue);
-  EXPECT_TRUE(d.CanLease("gpu0", Use::kShared, &queue));
+  const SharingGroup group{}, other{};
+  d.Lease("gpu0", 1, Use::kShared, &group);
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kShared, &group));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &other));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone, &queue));
-  EXPECT_FALSE(d.CanLease("*", Use::kAlone, &queue));
-  d.Lease("gpu0", 2, Use::kShared, &queue);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone, &group));
+  EXPECT_FALSE(d.CanLease("*", Use::kAlone, &group));
+  d.Lease("gpu0", 2, Use::kShared, &group);
   EXPECT_TRUE(d.CanLease("gpu0", Use::kCoScheduled, &other));
   d.Release(1);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone)) << "one of them is still there";
   d.Release(2);
-  d.Lease("gpu0", 3, Use::kAlone, &queue);
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &queue))
-      << "what runs alone shares with nobody of its own queue";
+  d.Lease("gpu0", 3, Use::kAlone, &group);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &group))
+      << "what runs alone shares with nobody of its own group";
 }
 
 Case Convolution(const std::string& id, bool concurrent) {
@@ -116,6 +119,20 @@ Case Convolution(const std::string& id, bool concurrent) {
   c.shareable = true;
   c.concurrent = concurrent;
   return c;
+}
+
+// Queues of subjects are a group, of each device; what differs by more is none.
+TEST(SharingTest, TheQueuesOfSubjectsAreAGroup) {
+  Plan plan;
+  for (const char* subject : {"a", "b", "a"}) {
+    plan.cases.push_back(Convolution(subject, true));
+    plan.cases.back().planned.subject = subject;
+  }
+  plan.cases[2].planned.ref.device = "gpu1";
+  Scheduler s(plan, Isolation::kShared);
+  EXPECT_NE(s.QueueOf(0), s.QueueOf(1));
+  EXPECT_THAT(s.QueueOf(0)->group->queues, testing::ElementsAre(s.QueueOf(0), s.QueueOf(1)));
+  EXPECT_THAT(s.QueueOf(2)->group->queues, testing::ElementsAre(s.QueueOf(2)));
 }
 
 // A third party's plugin has one queue for both kinds of cases.
@@ -192,9 +209,9 @@ TEST(SharingTest, TheCanaryIsLoadedWithAPluginOfTheToolsOwn) {
 TEST(SharingTest, ASlowCaseIsWorkForSeveral) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true)};
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->work, 2u);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->slow, 0u);
   plan.cases[1].slow = true;
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->work, 1 + kSlowCase);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->slow, 1u);
 }
 
 TEST(SharingTest, WhatIsLookedAtAgainComesInPlanOrderWhoeverWasFaster) {

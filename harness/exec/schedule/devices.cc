@@ -12,21 +12,21 @@ DeviceTable::DeviceTable(const std::vector<DeviceInfo>& devices, bool testable) 
   }
 }
 
-bool DeviceTable::CanLease(const std::string& device, Use use, const CaseQueue* queue) const {
+bool DeviceTable::CanLease(const std::string& device, Use use, const SharingGroup* group) const {
   if (device.empty()) return true;
   const auto refuses = [&](const Holder& h) {
     const bool met = device == "*" || h.device == "*" || h.device == device;
     const bool together =
         (use == Use::kCoScheduled && h.use == Use::kShared) ||
         (use == Use::kShared && h.use == Use::kCoScheduled) ||
-        (use == Use::kShared && h.use == Use::kShared && queue != nullptr && queue == h.queue);
+        (use == Use::kShared && h.use == Use::kShared && group != nullptr && group == h.group);
     return met && !together;
   };
   return std::none_of(leases_.begin(), leases_.end(), refuses);
 }
 
-void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const CaseQueue* queue) {
-  if (!device.empty()) leases_.push_back({device, worker, use, queue});
+void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const SharingGroup* group) {
+  if (!device.empty()) leases_.push_back({device, worker, use, group});
   if (use == Use::kCoScheduled) shared_.insert(device);
 }
 

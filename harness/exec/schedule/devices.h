@@ -14,9 +14,9 @@
 
 namespace cudnn_ci {
 
-struct CaseQueue;
+struct SharingGroup;
 
-// How a worker uses its device: alone; as a warm worker, with others of its queue; co-scheduled with such
+// How a worker uses its device: alone; as a warm worker, with others of its group; co-scheduled with such
 // ones.
 enum class Use { kAlone, kShared, kCoScheduled };
 
@@ -26,11 +26,11 @@ class DeviceTable {
   // nominal: there is nothing to test.
   DeviceTable(const std::vector<DeviceInfo>& devices, bool testable);
 
-  // Leases: never two workers on one device, but for warm ones of one `queue` (no other's, and never without
+  // Leases: never two workers on one device, but for warm ones of one `group` (no other's, and never without
   // one), and one that is co-scheduled with such. "" is no device and always free; "*" is all of them.
-  bool CanLease(const std::string& device, Use use = Use::kAlone, const CaseQueue* queue = nullptr) const;
+  bool CanLease(const std::string& device, Use use = Use::kAlone, const SharingGroup* group = nullptr) const;
   void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone,
-             const CaseQueue* queue = nullptr);
+             const SharingGroup* group = nullptr);
   void Release(int64_t worker);
   // Whether anything ever ran concurrently with a warm worker there: what that one reported of memory may be
   // of both.
@@ -73,7 +73,7 @@ class DeviceTable {
     std::string device;
     int64_t worker;
     Use use;
-    const CaseQueue* queue;  // of a warm worker; is not looked into
+    const SharingGroup* group;  // of a warm worker; is not looked into
   };
   std::vector<Holder> leases_;
   std::set<std::string> shared_;

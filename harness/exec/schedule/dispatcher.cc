@@ -42,7 +42,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const CaseQueue* queue = scheduler->QueueOf(i);
     if (plan.cases[i].prepared && !queue->shared) preparable_.push_back(i);
-    if (queue != last) slots_of_devices_ = std::max(slots_of_devices_, MostWorkersOf(*queue));
+    if (queue != last) slots_of_devices_ = std::max(slots_of_devices_, MostWorkersOnDevice(*queue));
     last = queue;
   }
   slots_of_devices_ *= std::max(1, static_cast<int>(options.devices.size()));
@@ -235,7 +235,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
     return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
   };
   const bool shared = !alone_case && queue && queue->shared;
-  if (shared) slot.sharing = MostWorkersOf(*queue);
+  if (shared) slot.sharing = MostWorkersOnDevice(*queue);
   // What is not the only one of its queue makes no context before its turn.
   const bool prepares = alone_case || (queue && !WarmWorkersOf(queue).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
@@ -256,7 +256,9 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   const int64_t id = (*started)->id();
   WorkerSlot* taken = &(slots_[id] = std::move(slot));
   taken->prewarmed = prewarmed;
-  if (!prewarmed) devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone, queue);
+  if (!prewarmed)
+    devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone,
+                    queue ? queue->group : nullptr);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
                       queue ? queue->subject : "", taken->device, shared, taken->sharing});
   Configure(*taken);

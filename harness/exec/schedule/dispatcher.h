@@ -18,6 +18,7 @@
 #include "exec/schedule/runner_options.h"
 #include "exec/schedule/scheduler.h"
 #include "exec/schedule/second_opinions.h"
+#include "exec/schedule/sharing.h"
 #include "exec/schedule/slowness.h"
 #include "exec/workers/case_worker.h"
 #include "exec/workers/pool.h"
@@ -85,11 +86,14 @@ class Dispatcher {
   bool PluginsUnchanged(const std::set<std::string>& plugins);
   Use UseOf(const CaseQueue& queue, bool alone) const;
   // What could run concurrently comes after what needs the device for itself: of the framework layer after
-  // all such cases, of concurrent checks after those that their own cases wait for.
+  // all such cases, of concurrent checks after those that their own cases wait for, and while the device is
+  // free after those that other cases of their group wait for.
   bool MustYield(CaseQueue* queue) const {
     if (queue->co_scheduled)
       return pool_->live() > 0 && scheduler_->IsAwaitedBy(*queue, devices_->IsShared(queue->device));
-    return queue->concurrent > 0 && scheduler_->IsHeldBack(*queue);
+    if (queue->concurrent == 0) return false;
+    const bool in_use = devices_->IsShared(queue->device) || MostWorkersOnDevice(*queue) == 1;
+    return in_use ? scheduler_->IsHeldBack(*queue) : scheduler_->IsGroupHeldBack(*queue);
   }
   // A case that uses no device and that no other waits for begins after those that others wait for: both read
   // files from a cold disk. It takes no slot that a case on a device could need.
@@ -110,8 +114,11 @@ class Dispatcher {
   std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);
   // Warm workers that may serve the queue at a time; it has less while it has little to do.
   int MostWorkersOf(const CaseQueue& queue) const;
-  // The queue itself, where another worker of it may use the device too; null otherwise.
-  const CaseQueue* Joinable(const CaseQueue* queue) const;
+  // The same of all queues of its group together: each of them may have one.
+  int MostWorkersOnDevice(const CaseQueue& queue) const;
+  int WorkersThatFit(const CaseQueue& queue, SharingRoom room) const;
+  // The queue's group, where another worker of the queue may use the device too; null otherwise.
+  const SharingGroup* Joinable(const CaseQueue* queue) const;
   void AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers);
   void StartAnother(CaseQueue* queue);
   void PrepareOthers();
@@ -136,9 +143,9 @@ class Dispatcher {
   const std::vector<std::string> known_packets_, known_with_adapters_;
   const int64_t host_room_;  // bytes of memory before the run
   std::map<const CaseQueue*, Portions> portions_;
-  std::set<const CaseQueue*> followed_;  // queues behind which the next one's first worker was looked for
-  std::set<const CaseQueue*> helped_;    // queues for which further workers were started before their turn
-  std::map<int64_t, WorkerSlot> slots_;  // by worker id
+  std::set<const CaseQueue*> followed_;   // queues behind which the next one's first worker was looked for
+  std::set<const SharingGroup*> helped_;  // groups whose further workers were started before their turn
+  std::map<int64_t, WorkerSlot> slots_;   // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;
   int slots_of_devices_ =

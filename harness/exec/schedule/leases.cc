@@ -42,7 +42,7 @@ bool Dispatcher::TakeLease(WorkerSlot* slot) {
   if (!slot->prewarmed) return true;
   const Use use = slot->worker->shared() ? Use::kShared : Use::kAlone;
   if (!devices_->CanLease(slot->device, use, Joinable(slot->queue))) return false;
-  devices_->Lease(slot->device, slot->worker->id(), use, slot->queue);
+  devices_->Lease(slot->device, slot->worker->id(), use, slot->queue->group);
   slot->prewarmed = false;
   if (devices_->NeedsCanary(slot->device)) BeginWithCanary(slot);
   return true;

@@ -57,7 +57,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     queue_of_[i] = &QueueFor(i, like, isolation, group, pool_subject);
     open_on_devices_ += !queue_of_[i]->device.empty();
     queue_of_[i]->concurrent += c.concurrent;
-    if (c.concurrent) queue_of_[i]->work += c.slow ? kSlowCase : 1;
+    queue_of_[i]->slow += c.concurrent && c.slow;
     queue_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
     queue_of_[i]->leading += leads_[i];
@@ -101,13 +101,16 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = QueueDevice(c);
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
-  const bool hide = c.devices == Devices::kNone,
-             co_scheduled = isolation == Isolation::kShared && IsCoScheduled(c);
-  const std::string key = group + '\n' + subject + '\n' + device + '\n' + (shared ? 's' : 'a') +
-                          (hide ? 'h' : '-') + (co_scheduled ? 'b' : '-');
-  const auto [at, is_new] = queues_.try_emplace(key);
-  CaseQueue& queue = at->second;
-  if (is_new) queue.first = i;
+  const bool hide = c.devices == Devices::kNone;
+  const bool co_scheduled = isolation == Isolation::kShared && IsCoScheduled(c);
+  const std::string kind =
+      group + '\n' + device + '\n' + (shared ? 's' : 'a') + (hide ? 'h' : '-') + (co_scheduled ? 'b' : '-');
+  CaseQueue& queue = queues_[kind + '\n' + subject];
+  if (!queue.group) {
+    queue.first = i;
+    queue.group = &groups_[kind];
+    queue.group->queues.push_back(&queue);
+  }
   queue.plugins.insert(plan_.cases[i].planned.plugin);
   queue.plugins.insert(c.planned.plugin);
   queue.subject = subject;

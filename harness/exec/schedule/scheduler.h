@@ -4,10 +4,11 @@
 // A queue holds cases that could use one process after the other: same subject, same device, same way
 // (shared or one process a case), and same plugin. The concurrent cases of the tool's own plugins
 // share a queue, and so do pooled checks on further devices. Several warm workers may serve a queue at a
-// time.
+// time, and those of several subjects may do so on one device (SharingGroup).
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -31,15 +32,24 @@ bool IsCoScheduled(const Case& c);
 // A slow case (Case::slow) takes as long as so many others.
 inline constexpr size_t kSlowCase = 8;
 
+struct CaseQueue;
+
+// The queues on a device that differ by their subject alone. Where their cases are concurrent, warm workers
+// of all of them may use the device at the same time.
+struct SharingGroup {
+  std::vector<CaseQueue*> queues;
+};
+
 struct CaseQueue {
+  SharingGroup* group = nullptr;  // the scheduler's
   std::set<std::string> plugins;
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   bool co_scheduled = false;  // its cases may run while a warm worker uses the device
   size_t first = 0;           // its first case in the plan
-  size_t work = 0;            // of its concurrent cases: 1 each, kSlowCase for a slow one
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
+  size_t slow = 0;            // of these the slow ones
   size_t single = 0;   // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;  // of these the ones of other checks, which come first (Case::leading)
   // The cases that need its device for themselves and that cases of the queue wait for.
@@ -89,6 +99,12 @@ class Scheduler {
   // Whether an exclusive prerequisite of the queue runs, or waits only for cases that run and for the device.
   // What the queue would begin now had the device first, and its other cases would wait longer.
   bool IsHeldBack(const CaseQueue& queue) const;
+  // The same of any queue of its group. Asked before the first warm worker of a group has the device: once
+  // one has, the prerequisites of another subject wait until it is free.
+  bool IsGroupHeldBack(const CaseQueue& queue) const {
+    const auto is_held_back = [this](const CaseQueue* q) { return IsHeldBack(*q); };
+    return std::any_of(queue.group->queues.begin(), queue.group->queues.end(), is_held_back);
+  }
 
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
@@ -136,6 +152,7 @@ class Scheduler {
   std::vector<uint32_t> blocker_;
   std::vector<std::vector<uint32_t>> dependents_;
   std::map<std::string, CaseQueue> queues_;
+  std::map<std::string, SharingGroup> groups_;
   std::vector<CaseQueue*> queue_of_;
   std::vector<size_t> exclusive_;  // cases that need their device for themselves, in plan order
   size_t open_ = 0, open_on_devices_ = 0, open_prerequisites_ = 0;

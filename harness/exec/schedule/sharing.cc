@@ -1,4 +1,4 @@
-// Several warm workers of one queue on one GPU: how many, who is started when, and who gets which cases.
+// Several warm workers on one GPU: how many, who is started when, and who gets which cases.
 //
 // cuDNN answers what it offers and builds plans on one core, and a case waits for its own runs: in one
 // process most of a GPU and of its host is idle. What a second process costs is a context.
@@ -22,12 +22,19 @@ constexpr size_t kMostAtOnce = 8;
 // The default number. Building a plan keeps a processor busy; contexts are made one after the other.
 constexpr int kMostByItself = 10;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
-constexpr size_t kCasesEach = 48;  // in the plan, by CaseQueue::work; fewer are done before a context stands
+constexpr size_t kCasesEach = 48;      // in the plan, not slow; fewer are done before a context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
 
 // That many of these there are; at most a thousand, as of all that is said by the command line.
 int Times(int64_t all, int64_t each) {
   return each <= 0 ? 1000 : static_cast<int>(std::clamp<int64_t>(all / each, 0, 1000));
+}
+
+// That have enough to do: one for each slow case, which takes longer than a context, and those for the
+// others.
+size_t WorkersWorthStarting(const SharingRoom& room) {
+  const size_t others = room.cases - room.slow;
+  return std::max(room.queues, room.slow + (others > 0 ? std::max<size_t>(1, others / kCasesEach) : 0));
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ int WarmWorkersThatFit(const SharingRoom& room) {
   for (const int limit :
        {kMostByItself, room.processors / room.devices, Times(room.device_bytes, kDeviceBytesEach) - 1,
         Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
-        Times(static_cast<int64_t>(room.work), kCasesEach)})
+        Times(static_cast<int64_t>(WorkersWorthStarting(room)), 1)})
     most = std::min(most, limit);
   return std::max(1, most);
 }
@@ -51,12 +58,11 @@ int ThreadsEach(int processors, bool quota, int sharers) {
 
 // By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
 // not tell (inside MIG) cannot be shared out.
-int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
+int Dispatcher::WorkersThatFit(const CaseQueue& queue, SharingRoom room) const {
   if (options_.isolation != Isolation::kShared || !queue.shared || queue.co_scheduled ||
       queue.concurrent == 0)
     return 1;
   if (!HasRoom(options_.facts, queue.device, 0, false)) return 1;
-  SharingRoom room;
   room.asked = options_.workers_per_gpu;
   room.jobs = options_.jobs;
   room.devices = std::max(1, static_cast<int>(options_.devices.size()));
@@ -64,9 +70,25 @@ int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
   room.device_bytes = FactsOfGpu(options_.facts, queue.device).memory_free_bytes.value_or(0);
   room.host_bytes = host_room_;
   room.host_bytes_each = options_.co_scheduled_host_bytes / 2;
-  room.cases = queue.concurrent;
-  room.work = queue.work;
   return WarmWorkersThatFit(room);
+}
+
+int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
+  SharingRoom room;
+  room.cases = queue.concurrent;
+  room.slow = queue.slow;
+  return WorkersThatFit(queue, room);
+}
+
+int Dispatcher::MostWorkersOnDevice(const CaseQueue& queue) const {
+  SharingRoom room;
+  room.queues = 0;
+  for (const CaseQueue* of_group : queue.group->queues) {
+    room.queues += of_group->concurrent > 0;
+    room.cases += of_group->concurrent;
+    room.slow += of_group->slow;
+  }
+  return WorkersThatFit(queue, room);
 }
 
 std::vector<WorkerSlot*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
@@ -80,18 +102,19 @@ std::vector<WorkerSlot*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
 
 // No worker joins while one of them is about to end or under suspicion: the canary that decides has the
 // device for itself, and so has what comes after it.
-const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
+const SharingGroup* Dispatcher::Joinable(const CaseQueue* queue) const {
   if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
   for (const auto& [id, slot] : slots_) {
-    if (slot.queue != queue || slot.prewarmed || !slot.worker->shared()) continue;
-    if (!slot.worker->accepting() || slot.canary_pending) return nullptr;
+    if (!slot.queue || slot.queue->group != queue->group || slot.prewarmed || !slot.worker->shared())
+      continue;
+    if (slot.queue->single > 0 || !slot.worker->accepting() || slot.canary_pending) return nullptr;
     ++workers;
   }
-  return workers < MostWorkersOf(*queue) ? queue : nullptr;
+  return workers < MostWorkersOnDevice(*queue) ? queue->group : nullptr;
 }
 
-// As CaseQueue::work, of the cases that no worker has yet.
+// 1 for each case that no worker has yet, kSlowCase for a slow one.
 size_t Dispatcher::ReadyWork(const CaseQueue& queue) const {
   size_t work = 0;
   for (const size_t i : queue.ready) work += plan_.cases[i].slow ? kSlowCase : 1;
@@ -120,7 +143,7 @@ void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& work
     if (!slot->canary_pending) AssignNext(slot);
   }
   if (!serving) return MakeRoom(queue);
-  if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(queue);
+  if (static_cast<int>(workers.size()) < MostWorkersOf(*queue)) StartAnother(queue);
 }
 
 // It only saves time: not in the last free slot, and without ending a worker.
@@ -132,19 +155,31 @@ void Dispatcher::StartAnother(CaseQueue* queue) {
           : work >= kWorthAContext && AreWorthTheirContexts(WarmWorkersOf(queue).size() + 1, work);
   if (!worth || pool_->live() + 1 >= options_.jobs || !may_prewarm_) return;
   if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
+  // Those that wait for their turn have a place as well.
+  const auto of_group = [queue](const auto& s) {
+    return s.second.queue && s.second.queue->group == queue->group && s.second.worker->shared();
+  };
+  if (std::count_if(slots_.begin(), slots_.end(), of_group) >= MostWorkersOnDevice(*queue)) return;
   WorkerSlot* slot = StartWorker(queue, queue->device, std::nullopt, true);
   if (slot && TakeLease(slot)) AssignNext(slot);
 }
 
-// The further workers of the queue that comes next on a device: they start the driver, which takes as long as
-// a context, while the check before them still runs.
+// The further workers of the queue that comes next on a device, and the first ones of the other queues of its
+// group: they start the driver, which takes as long as a context, while the check before them still runs.
 void Dispatcher::PrepareOthers() {
   for (WorkerSlot* slot : Slots()) {
     CaseQueue* queue = slot->queue;
     if (!slot->prewarmed || slot->prepared || slot->sharing == 1 || queue->single > queue->leading) continue;
-    if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue).second) continue;
-    for (int n = 1; n < slot->sharing && pool_->live() + 1 < options_.jobs && may_prewarm_; ++n)
-      if (PluginsUnchanged(queue->plugins)) StartWorker(queue, queue->device, std::nullopt, true);
+    if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue->group).second) continue;
+    std::vector<CaseQueue*> wanting;
+    for (CaseQueue* other : queue->group->queues)
+      if (other->concurrent > 0 && !scheduler_->IsFinished(other->first) && WarmWorkersOf(other).empty())
+        wanting.push_back(other);
+    wanting.insert(wanting.end(), static_cast<size_t>(MostWorkersOf(*queue) - 1), queue);
+    wanting.resize(std::min(wanting.size(), static_cast<size_t>(slot->sharing - 1)));
+    for (CaseQueue* of : wanting)
+      if (pool_->live() + 1 < options_.jobs && may_prewarm_ && PluginsUnchanged(of->plugins))
+        StartWorker(of, of->device, std::nullopt, true);
   }
 }
 
