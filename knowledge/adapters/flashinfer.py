@@ -1,4 +1,4 @@
-"""FlashInfer: norms, a gate, rotary embeddings, sampling, and decoding and prefill with and without pages."""
+"""FlashInfer: norms, a gate, rotary embeddings, sampling, and decoding with and without pages."""
 import flashinfer
 import torch
 from cudnn_ci_runner import Refused, describe, settle  # noqa: F401
@@ -33,37 +33,22 @@ def sampling(p, how):
     return {"tokens" if p["draw"] else "renormalised": result}
 
 
-def paged(p, how, q, k, v, mask):
+def paged(p, q, k, v):
     batch, length, heads, size = k.shape
-    rows, keys = (torch.tensor(p[name] or [x.shape[1]] * batch) for name, x in (("q_lengths", q), ("kv_lengths", k)))
-    pages, used = -(-length // PAGE), (keys + PAGE - 1) // PAGE
+    pages = -(-length // PAGE)
     # Pages lie in the other order than the keys.
     k, v = (torch.nn.functional.pad(x, (0, 0, 0, 0, 0, pages * PAGE - length)).reshape(-1, PAGE, heads, size).flip(0).contiguous() for x in (k, v))
-    places = torch.cat([torch.arange(n) + b * pages for b, n in enumerate(used)])
-    begins = [torch.nn.functional.pad(x.cumsum(0), (1, 0)) for x in (rows, used)]
-    ints = [x.int().cuda() for x in (*begins, batch * pages - 1 - places, (keys - 1) % PAGE + 1)]
-    space, more = torch.zeros(1 << 27, dtype=torch.uint8, device="cuda"), {"q_data_type": q.dtype, "kv_data_type": k.dtype, "sm_scale": p["scale"]}
-    if how == "paged decode":
-        wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(space, "NHD", backend="fa2")
-        wrapper.plan(*ints[1:], q.shape[2], heads, size, PAGE, **more)
-        return wrapper.run(q[:, 0].contiguous(), (k, v))[:, None]
-    wrapper, o = flashinfer.BatchPrefillWithPagedKVCacheWrapper(space, "NHD", backend=how.split()[-1]), torch.zeros_like(q)
-    wrapper.plan(*ints, q.shape[2], heads, size, PAGE, **mask, **more)
-    inside = torch.arange(q.shape[1]) < rows[:, None]
-    o[inside] = wrapper.run(q[inside], (k, v))
-    return o
+    ints = {"dtype": torch.int32, "device": "cuda"}
+    wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(torch.zeros(1 << 27, dtype=torch.uint8, device="cuda"), "NHD", backend="fa2")
+    wrapper.plan(torch.arange(batch + 1, **ints) * pages, torch.arange(batch * pages, **ints).flip(0), torch.full((batch,), (length - 1) % PAGE + 1, **ints),
+                 q.shape[1], heads, size, PAGE, q_data_type=q.dtype, kv_data_type=k.dtype, sm_scale=p["scale"])
+    return wrapper.run(q, (k, v))
 
 
 def attention(p, how):
-    q, k, v = (p.torch(name).transpose(1, 2).contiguous() for name in "qkv")
-    masks = ("none",) if "decode" in how else ("none", "causal_bottom_right", "sliding_window") + ("padding",) * ("paged" in how)
-    if p["mask"] not in masks or p["backward"] or "decode" in how and q.shape[1] != 1:
-        raise Refused("%s: mask %s, %d queries" % (how, p["mask"], q.shape[1]))
-    mask = {"causal": p["mask"] in masks[1:3], "window_left": (p["window"] or 0) - 1}
-    if "paged" in how:
-        o = paged(p, how, q, k, v, mask)
-    elif how == "single decode":
-        o = torch.stack([flashinfer.single_decode_with_kv_cache(x[0], y, z, "NHD", sm_scale=p["scale"]) for x, y, z in zip(q, k, v)])[:, None]
-    else:
-        o = torch.stack([flashinfer.single_prefill_with_kv_cache(*x, kv_layout="NHD", sm_scale=p["scale"], backend=how.split()[-1], **mask) for x in zip(q, k, v)])
-    return {"o": o.transpose(1, 2)}
+    q, k, v = (p.torch(name).transpose(1, 2) for name in "qkv")
+    if p["mask"] != "none" or p["backward"] or q.shape[1] != 1:
+        raise Refused("no decoding: mask %s, %d queries" % (p["mask"], q.shape[1]))
+    q, k, v = q[:, 0].contiguous(), k.contiguous(), v.contiguous()
+    o = paged(p, q, k, v) if how == "paged decode" else torch.stack([flashinfer.single_decode_with_kv_cache(*x, "NHD", sm_scale=p["scale"]) for x in zip(q, k, v)])
+    return {"o": o[:, :, None]}
