@@ -42,7 +42,7 @@ def expert_choice(p, how):
 def product(p, how):
     x, w = p.torch("x"), p.torch("w")
     scales = p.torch("x_scale").flatten().expand(len(x)).contiguous(), p.torch("w_scale").flatten().expand(w.shape[1]).contiguous()
-    return {"y": OPS.fp8_scaled_mm(x, w, *scales, getattr(torch, p["out_dtype"]), None)}
+    return {"y": (OPS.int8_scaled_mm if x.dtype == torch.int8 else OPS.fp8_scaled_mm)(x, w, *scales, getattr(torch, p["out_dtype"]), None)}
 
 
 def sampling(p, how):

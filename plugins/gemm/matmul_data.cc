@@ -36,6 +36,7 @@ Sizes SizesOf(const MatmulSpec& spec) {
   const double none = std::numeric_limits<double>::infinity();
   switch (spec.type) {
     case DataType::kInt8:
+      if (spec.scales != MatmulScales::kNone) return {256, 11, 1};  // of the integers that bfloat16 has
       return {none, 127, 127};
     case DataType::kFloat64:
       return {0x1p52, 0x1p26 + 1, 3};  // no float32 has such an element

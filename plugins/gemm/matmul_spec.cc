@@ -21,7 +21,7 @@ bool MatmulSpec::SetSize(const std::string& text, std::int64_t least) {
 }
 
 DataType MatmulSpec::OutputType() const {
-  if (type == DataType::kInt8) return DataType::kInt32;
+  if (type == DataType::kInt8 && scales == MatmulScales::kNone) return DataType::kInt32;
   return SizeOf(type) == 1 ? DataType::kBfloat16 : type;
 }
 

@@ -88,14 +88,16 @@ std::vector<KernelProblemRow> ProductProblems() {
   add("product/int8", DataType::kInt8, "64x48x96", linear);
   add("product/bfloat16_bias", DataType::kBfloat16, "136x72x264",
       [](MatmulSpec* s) { s->transpose_a = s->bias = true; });
-  add("product/float8_scaled", DataType::kFloat8E4m3, "64x48x96", [](MatmulSpec* s) {
-    s->transpose_a = true;
-    s->scales = MatmulScales::kTensor;
-  });
-  add("product/float8_rows_scaled", DataType::kFloat8E4m3, "64x48x96", [](MatmulSpec* s) {
-    s->transpose_a = true;
-    s->scales = MatmulScales::kRow;
-  });
+  const auto scaled = [](MatmulScales scales) {
+    return [scales](MatmulSpec* s) {
+      s->transpose_a = true;
+      s->scales = scales;
+    };
+  };
+  add("product/float8_scaled", DataType::kFloat8E4m3, "64x48x96", scaled(MatmulScales::kTensor));
+  add("product/float8_rows_scaled", DataType::kFloat8E4m3, "64x48x96", scaled(MatmulScales::kRow));
+  add("product/int8_scaled", DataType::kInt8, "64x48x96", scaled(MatmulScales::kTensor));
+  add("product/int8_rows_scaled", DataType::kInt8, "64x48x96", scaled(MatmulScales::kRow));
   rows.push_back({"product/inner_sizes_differ", InnerSizesDiffer});
   return rows;
 }
