@@ -1,4 +1,4 @@
-// Lines of a file that may not be trusted.
+// Lines of an untrusted file, bounded in length.
 #ifndef CUDNN_CI_BASE_BOUNDED_LINES_H_
 #define CUDNN_CI_BASE_BOUNDED_LINES_H_
 

@@ -1,4 +1,4 @@
-// Random numbers that cannot be guessed.
+// Unpredictable random numbers, from the kernel.
 #ifndef CUDNN_CI_BASE_RANDOM_H_
 #define CUDNN_CI_BASE_RANDOM_H_
 

@@ -1,5 +1,6 @@
-// What must not be printed: values of variables whose names say that they are secret, and texts that have the
-// shape of a token. The one place that knows them; whoever hands a text to a report or a terminal asks here.
+// The secrets that reports mask: values of variables whose names say that they are secret, and texts that
+// have the shape of a token. The one place that knows them; whoever hands a text to a report or a terminal
+// asks here.
 #ifndef CUDNN_CI_BASE_SECRETS_H_
 #define CUDNN_CI_BASE_SECRETS_H_
 

@@ -1,5 +1,5 @@
-// Whose memory was short, of a plugin that calls `skip` and not `skip_memory`: plugin.h promises that its
-// words tell it.
+// Whether the host's or the device's memory was short, by the words of a plugin that calls `skip` in place of
+// `skip_memory`, as plugin.h promises.
 #ifndef CUDNN_CI_WORKER_SKIP_WORDS_H_
 #define CUDNN_CI_WORKER_SKIP_WORDS_H_
 

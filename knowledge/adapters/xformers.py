@@ -14,7 +14,7 @@ def forward(p, how, q, k, v):
     if p["mask"] not in MASKS or q.shape[2] != k.shape[2] and p["backward"]:
         raise Refused("no argument for mask %s with %d and %d heads" % (p["mask"], q.shape[2], k.shape[2]))
     shape, heads = q.shape, k.shape[2]
-    if shape[2] != heads:  # groups are an axis of their own
+    if shape[2] != heads:  # groups are a separate axis
         q = q.reshape(*shape[:2], heads, shape[2] // heads, shape[3])
         k, v = (x[:, :, :, None].expand(*x.shape[:3], shape[2] // heads, x.shape[3]) for x in (k, v))
     return ops.memory_efficient_attention(q, k, v, attn_bias=MASKS[p["mask"]](p), scale=p["scale"], op=OPERATORS[how]).reshape(shape)

@@ -1,4 +1,4 @@
-// What cuDNN did not answer with success, as an exception.
+// An error that a call of cuDNN returned, as an exception.
 #ifndef CUDNN_CI_PLUGINS_COMMON_CUDNN_FAILURE_H_
 #define CUDNN_CI_PLUGINS_COMMON_CUDNN_FAILURE_H_
 

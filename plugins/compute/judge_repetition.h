@@ -1,4 +1,4 @@
-// What runs may not do besides giving a right result: write elsewhere, leave something out, give other bits
+// Faults of runs besides wrong numbers: they write elsewhere, leave something out, give other bits
 // when they are repeated. One finding for each.
 #ifndef CUDNN_CI_PLUGINS_COMPUTE_JUDGE_REPETITION_H_
 #define CUDNN_CI_PLUGINS_COMPUTE_JUDGE_REPETITION_H_

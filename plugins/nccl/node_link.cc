@@ -50,7 +50,7 @@ std::string Connect(int fd, const addrinfo& address, double seconds) {
     getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) return strerror(error);
   }
-  if (MeetsItself(fd)) return "nobody listens";
+  if (MeetsItself(fd)) return "no process listens";
   fcntl(fd, F_SETFL, 0);
   return "";
 }

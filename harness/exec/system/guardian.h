@@ -1,7 +1,7 @@
-// Who cleans up when the harness is killed and cannot. Workers die with it (PDEATHSIG), but that is not
-// inherited by what they forked: a check's child would live on, with the GPU in its hands. The guardian is
-// one small process a run. It waits for the harness's death, also if it was stopped, then kills
-// everything that carries the run's mark.
+// The process that cleans up after a harness that was killed. Workers die with it (PDEATHSIG), but that is
+// not inherited by what they forked: a check's child would live on, with the GPU in its hands. The guardian
+// is one small process a run. It waits for the harness's death, also if it was stopped, then kills everything
+// that carries the run's mark.
 #ifndef CUDNN_CI_EXEC_SYSTEM_GUARDIAN_H_
 #define CUDNN_CI_EXEC_SYSTEM_GUARDIAN_H_
 

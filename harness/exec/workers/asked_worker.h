@@ -1,5 +1,5 @@
-// A worker that is asked about its plugin and runs no case. What all of these share: how they begin, and why
-// one is not to be believed.
+// A worker that answers questions about its plugin, in place of running cases. What all of these share: how
+// they begin, and why an answer is refused.
 #ifndef CUDNN_CI_EXEC_WORKERS_ASKED_WORKER_H_
 #define CUDNN_CI_EXEC_WORKERS_ASKED_WORKER_H_
 

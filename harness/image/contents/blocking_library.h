@@ -1,4 +1,4 @@
-// A name in the loader's folders that is no file. Reads folders alone.
+// FIFOs and character devices with a library's name in the loader's folders. Reads folders alone.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_BLOCKING_LIBRARY_H_
 #define CUDNN_CI_IMAGE_CONTENTS_BLOCKING_LIBRARY_H_
 

@@ -1,5 +1,5 @@
-// What a run says that is about no case: what it does not gate, warnings, why it is no verdict on the whole
-// image. A code with arguments; all codes and their sentences are in notice_list.h.
+// What a run says of itself as a whole: what it does not gate, warnings, why it is partial. A code with
+// arguments; all codes and their sentences are in notice_list.h.
 #ifndef CUDNN_CI_MODEL_RECORD_NOTICE_H_
 #define CUDNN_CI_MODEL_RECORD_NOTICE_H_
 

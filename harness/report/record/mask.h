@@ -1,4 +1,4 @@
-// Events without secrets: what reporters, journal and fold are handed.
+// Masks the secrets of events: what reporters, journal and fold are handed.
 #ifndef CUDNN_CI_REPORT_RECORD_MASK_H_
 #define CUDNN_CI_REPORT_RECORD_MASK_H_
 
