@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "golden_messages.h"
+#include "mentions.h"
 #include "report/formats/attestation.h"
 #include "report/formats/formats.h"
 #include "report/record/own_reports.h"
@@ -20,6 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const std::string kDigits(64, 'a');
@@ -89,33 +92,33 @@ TEST(Attestation, OnlyTheFirstCasesAndSentencesAreNamed) {
 }
 
 TEST(Attestation, ThereIsNoneOfWhatIsNoVerdictOnTheImage) {
-  const auto why = [](const std::function<void(RunBuilder*)>& change) {
+  GoldenMessages golden("attestation.txt");
+  const auto why = [&](const std::string& given, const std::function<void(RunBuilder*)>& change) {
     RunBuilder b = OfImage();
     b.Pass("conv.a");
     change(&b);
-    return Why(b);
+    const std::string reason = Why(b);
+    return reason.empty() ? "" : golden.Row(given, reason);
   };
-  EXPECT_EQ(why([](RunBuilder*) {}), "");
-  EXPECT_EQ(why([](RunBuilder* b) { b->run.report_only = true; }), "the run is not gating (--report-only)");
-  EXPECT_EQ(why([](RunBuilder* b) { b->run.partial = {OtherNotice("filtered")}; }),
-            "the run is partial: filtered");
+  EXPECT_EQ(why("a green run", [](RunBuilder*) {}), "");
+  EXPECT_THAT(why("not gating", [](RunBuilder* b) { b->run.report_only = true; }), Mentions("--report-only"));
+  EXPECT_THAT(why("partial", [](RunBuilder* b) { b->run.partial = {OtherNotice("filtered")}; }),
+              Mentions("partial: filtered"));
   for (const char* image : {"unidentified", "registry.example/train:12.4"})
-    EXPECT_EQ(why([&](RunBuilder* b) { b->run.image = image; }),
-              "the image is unidentified: give --subject-image NAME@DIGEST");
-  EXPECT_EQ(why([](RunBuilder* b) { b->finished = false; }), "the run did not finish");
-  EXPECT_EQ(why([](RunBuilder* b) {
-              b->Add(RunCancelled{CancelReason::kSignal, 15});
-            }),
-            "the run did not finish");
-  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("driver.load", Wrong("x", Blame::kRunner)); }),
-            "the image was not tested, blame: runner");
-  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kUndetermined)); }),
-            "the image was not tested, blame: undetermined");
-  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kHarness)); }),
-            "the image was not tested, blame: harness");
-  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kMatrix)); }),
-            "the image was not tested, blame: matrix");
-  EXPECT_EQ(NoStatementReason(Summary{}, Judge(Summary{})), "the run did not finish");
+    EXPECT_THAT(why(image, [&](RunBuilder* b) { b->run.image = image; }),
+                Mentions("--subject-image NAME@DIGEST"));
+  EXPECT_THAT(why("no end", [](RunBuilder* b) { b->finished = false; }), Not(IsEmpty()));
+  EXPECT_THAT(why("cancelled",
+                  [](RunBuilder* b) {
+                    b->Add(RunCancelled{CancelReason::kSignal, 15});
+                  }),
+              Not(IsEmpty()));
+  EXPECT_THAT(why("no driver", [](RunBuilder* b) { b->Fail("driver.load", Wrong("x", Blame::kRunner)); }),
+              Mentions("blame: runner"));
+  for (const Blame blame : {Blame::kUndetermined, Blame::kHarness, Blame::kMatrix})
+    EXPECT_THAT(why(Name(blame), [&](RunBuilder* b) { b->Fail("conv.b", Wrong("x", blame)); }),
+                Mentions(std::string("blame: ") + Name(blame)));
+  EXPECT_THAT(golden.Row("no run", NoStatementReason(Summary{}, Judge(Summary{}))), Not(IsEmpty()));
 }
 
 TEST(Attestation, ADigestThatNobodyAskedTheEngineForIsTold) {

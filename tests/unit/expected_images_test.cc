@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "base/text.h"
+#include "golden_messages.h"
+#include "mentions.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -226,30 +230,28 @@ TEST(ExpectedImages, WhereTheCallerWasMistakenTheMatrixIsAtFault) {
 
 TEST(ExpectedImages, WhatIsNoListIsRefused) {
   const std::pair<std::vector<std::string>, std::string> rows[] = {
-      {{""}, "--expect: the name of an image is empty"},
-      {{"team/a:1,"}, "--expect: the name of an image is empty"},
-      {{"0"}, "--expect: from 1 to 10000 images can be expected"},
-      {{"10001"}, "--expect: from 1 to 10000 images can be expected"},
-      {{"99999999999999999999"}, "--expect: from 1 to 10000 images can be expected"},
-      {{"2", "team/a:1"}, "--expect: give a number alone"},
-      {{"team/a:1", "team/a:1"}, "--expect: team/a:1 is given twice"},
-      {{"debian:12,docker.io/library/debian:12"}, "--expect: docker.io/library/debian:12 is given twice"},
-      {{"team/a:1 team/b:1"}, "--expect: team/a:1 team/b:1 is not the name of an image"},
-      {{"-x"}, "--expect: -x is not the name of an image"},
-      {{"team/a:"}, "--expect: team/a: is not the name of an image"},
-      {{":1"}, "--expect: :1 is not the name of an image"},
-      {{"@l4"}, "--expect: @l4 is not the name of an image"},
-      {{"team/a@"},
-       "--expect: team/a@ has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
-      {{"a@sha256:1"},
-       "--expect: a@sha256:1 has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
-      {{"a@l4@t4"},
-       "--expect: a@l4@t4 has after @ neither a digest, sha256:..., nor words of a GPU model, as in @l4"},
+      {{""}, "--expect:"},
+      {{"team/a:1,"}, "--expect:"},
+      {{"0"}, "1 to 10000"},
+      {{"10001"}, "1 to 10000"},
+      {{"99999999999999999999"}, "1 to 10000"},
+      {{"2", "team/a:1"}, "--expect:"},
+      {{"team/a:1", "team/a:1"}, "team/a:1 is"},
+      {{"debian:12,docker.io/library/debian:12"}, "docker.io/library/debian:12 is"},
+      {{"team/a:1 team/b:1"}, "team/a:1 team/b:1 is"},
+      {{"-x"}, "-x is"},
+      {{"team/a:"}, "team/a: is"},
+      {{":1"}, ":1 is"},
+      {{"@l4"}, "@l4 is"},
+      {{"team/a@"}, "team/a@ has"},
+      {{"a@sha256:1"}, "a@sha256:1 has"},
+      {{"a@l4@t4"}, "a@l4@t4 has"},
   };
-  for (const auto& [arguments, why] : rows) {
+  GoldenMessages golden("images.txt");
+  for (const auto& [arguments, argument] : rows) {
     const Result<ExpectedImages> expected = ParseExpected(arguments);
     ASSERT_FALSE(expected.ok()) << arguments[0];
-    EXPECT_EQ(expected.error(), why);
+    EXPECT_THAT(golden.Row(Join(arguments, " "), expected.error()), Mentions("--expect:", argument));
   }
   EXPECT_THAT(ParseExpected({"10000"})->images, IsEmpty());
 }

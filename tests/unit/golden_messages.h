@@ -80,7 +80,10 @@ class GoldenMessages {
     ASSERT_GE(lock, 0) << path_;
     flock(lock, LOCK_EX);
     std::map<std::string, std::string> sections = Sections();
-    sections[title_] = rows_;
+    if (rows_.empty())
+      sections.erase(title_);
+    else
+      sections[title_] = rows_;
     std::ofstream file(path_);
     for (const auto& [title, rows] : sections) file << "[" << title << "]\n" << rows;
     file.close();

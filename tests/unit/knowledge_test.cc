@@ -10,6 +10,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "golden_messages.h"
+#include "mentions.h"
 #include "model/knowledge/knowledge_format.h"
 #include "model/record/notice_list.h"
 #include "model/record/version.h"
@@ -51,10 +53,11 @@ class KnowledgeTest : public ::testing::Test {
         texts.push_back(ToString(problem).substr(problem.position.file.rfind('/') + 1));
     return texts;
   }
+  // The text of the only problem.
   std::string Only(const std::string& schema, const std::string& lists, const std::string& head = Head()) {
     const std::vector<std::string> texts = Problems(Write("f.json", schema, lists, head));
     EXPECT_THAT(texts, SizeIs(1));
-    return texts.empty() ? "" : texts[0];
+    return golden_.Row(CleanLine(schema + " " + lists, 100), texts.empty() ? "" : texts[0]);
   }
   Knowledge Load(const std::vector<KnowledgePlace>& places) {
     auto loaded = LoadKnowledge(CUDNN_CI_KNOWLEDGE_FOLDER, places, &table_);
@@ -92,6 +95,7 @@ class KnowledgeTest : public ::testing::Test {
 
   Scratch scratch_;
   Compatibility table_;
+  GoldenMessages golden_{"knowledge.txt", {{UtcDate(2), "DAY"}}};
 };
 
 const KnowledgeRow* Find(const Knowledge& knowledge, const std::string& list, const std::string& key) {
@@ -123,21 +127,16 @@ TEST_F(KnowledgeTest, WhatComesWithCudnnCiIsReadWhole) {
 }
 
 TEST_F(KnowledgeTest, EveryMistakeHasItsPlace) {
-  EXPECT_EQ(Only("packages/1", R"("package": [])"),
-            "f.json:2:1: error: unknown key \"package\" in the file; did you mean \"packages\"?");
-  EXPECT_EQ(
+  EXPECT_THAT(Only("packages/1", R"("package": [])"), Mentions("f.json:2:1:", "\"package\"", "\"packages\""));
+  EXPECT_THAT(
       Only("packages/1", R"("packages": [{"manager": "pip", "name": "x", )" + std::string(kFrom) + "}]"),
-      "f.json:2:26: error: \"manager\" must be one of \"python\", \"conda\", \"distribution\", found the "
-      "string \"pip\"; known are \"python\", \"conda\", \"distribution\"");
-  EXPECT_EQ(
-      Only("packages/1", R"("packages": [{"manager": "conda", "name": "x", "confidence": "sure"}])"),
-      "f.json:2:14: error: \"source\" is missing in a row of \"packages\"; name one of \"sources\", or a "
-      "page");
+      Mentions("f.json:2:26:", "\"manager\"", "\"python\"", "\"conda\"", "\"distribution\"", "\"pip\""));
+  EXPECT_THAT(Only("packages/1", R"("packages": [{"manager": "conda", "name": "x", "confidence": "sure"}])"),
+              Mentions("f.json:2:14:", "\"source\"", "\"packages\"", "\"sources\""));
 }
 
 TEST_F(KnowledgeTest, AFileOfAnotherKindIsRefused) {
-  EXPECT_EQ(Only("packages/2", "").substr(0, 60),
-            "f.json:1:12: error: the schema \"cudnn-ci/packages/2\" is not ");
+  EXPECT_THAT(Only("packages/2", "").substr(0, 60), Mentions("f.json:1:12:", "\"cudnn-ci/packages/2\""));
   EXPECT_TRUE(Only("packages/2", "\"needs\": []")
                   .ends_with("write \"schema\": \"cudnn-ci/compilers/1\", the schema of its lists"));
   EXPECT_TRUE(Only("matrix/1", "\"known_regressions\": []")
@@ -182,30 +181,31 @@ TEST_F(KnowledgeTest, BoundsHold) {
   std::string rows;
   for (size_t i = 0; i <= kMaxKnowledgeRows; ++i)
     rows += (i == 0 ? "" : ",") + Row(R"("feature": "triton", "package": "p)" + std::to_string(i) + '"');
-  EXPECT_EQ(Only("compilers/1", "\"users\": [" + rows + "]"),
-            "f.json:2:10: error: \"users\" has more than 1000 rows");
+  EXPECT_THAT(Only("compilers/1", "\"users\": [" + rows + "]"),
+              Mentions("f.json:2:10:", "\"users\"", "1000"));
   const std::string name(121, 'a');
-  EXPECT_EQ(
+  EXPECT_THAT(
       Only("compilers/1", "\"users\": [" + Row(R"("feature": "triton", "package": ")" + name + '"') + "]")
           .substr(0, 54),
-      "f.json:2:44: error: \"package\" must be a Python package");
+      Mentions("f.json:2:44:", "\"package\""));
   std::string steps;
   for (int i = 0; i < 60; ++i)
     steps +=
         std::string(i == 0 ? "" : ", ") +
         R"({"open": "libaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.so", "in": ["aaaaaaaaaaaa/lib"], "need": "tried"})";
-  EXPECT_EQ(Only("imports/1",
-                 R"("imports": [)" +
-                     Row(R"("import": "x", "title": "X", "marker": "x/y.so", "packages": ["x"], "main": [)" +
-                         steps + "]") +
-                     "]"),
-            "f.json:2:13: error: a row of \"imports\" takes more than 4000 bytes");
+  EXPECT_THAT(
+      Only("imports/1",
+           R"("imports": [)" +
+               Row(R"("import": "x", "title": "X", "marker": "x/y.so", "packages": ["x"], "main": [)" +
+                   steps + "]") +
+               "]"),
+      Mentions("f.json:2:13:", "\"imports\"", "4000"));
 }
 
 TEST_F(KnowledgeTest, RowsAreOfSomethingThatIsThereAndOnce) {
-  EXPECT_EQ(Only("packages/1",
-                 "\"packages\": [" + Row(R"("manager": "python", "name": "x", "library": "cudn")") + "]"),
-            "f.json:2:14: error: \"library\" \"cudn\" is none of \"libraries\"; did you mean \"cudnn\"?");
+  EXPECT_THAT(Only("packages/1",
+                   "\"packages\": [" + Row(R"("manager": "python", "name": "x", "library": "cudn")") + "]"),
+              Mentions("f.json:2:14:", "\"library\"", "\"cudn\"", "\"libraries\"", "\"cudnn\""));
   const std::string row = Row(R"("feature": "triton", "package": "p")");
   EXPECT_EQ(Only("compilers/1", "\"users\": [" + row + "," + row + "]").substr(0, 15), "f.json:2:89: er");
 }
@@ -321,9 +321,8 @@ TEST_F(KnowledgeTest, AKnownFaultIsOfALibraryThatARowNames) {
                R"(", "what": "w", "effect": "crash", "first": "2.1", "last": null, "fixed": "2.2", "hits": {})") +
            "]";
   };
-  EXPECT_EQ(Only("compatibility/1", fault("ncl")),
-            "f.json:3:1: error: \"library\" \"ncl\" of the known fault \"team_fault\" is none of "
-            "\"libraries\" of cudnn-ci/packages/1; did you mean \"nccl\"?");
+  EXPECT_THAT(Only("compatibility/1", fault("ncl")), Mentions("f.json:3:1:", "\"library\"", "\"ncl\"",
+                                                              "\"team_fault\"", "\"libraries\"", "\"nccl\""));
   table_ = {};
   const std::string library =
                         Write("a.json", "packages/1",
@@ -353,10 +352,8 @@ TEST_F(KnowledgeTest, ReleasesOfCudnnReplaceTheRowsThatTheyOverlap) {
 
 TEST_F(KnowledgeTest, APartOfARowOfReleasesIsRefused) {
   LoadTable();
-  EXPECT_EQ(
-      Only("compatibility/1", "\"cudnn\": [" + Releases("9.20.0", "9.20.0", "12.1") + "]"),
-      "f.json:2:11: error: cuDNN 9.20.0 to 9.20.0 for CUDA 12 is a part of 9.18.0 to 9.24.1, a row of " +
-          table_.identity.path + "; write rows that together reach from its first release to its last one");
+  EXPECT_THAT(Only("compatibility/1", "\"cudnn\": [" + Releases("9.20.0", "9.20.0", "12.1") + "]"),
+              Mentions("f.json:2:11:", "9.20.0", "9.18.0", "9.24.1"));
   LoadTable();
   Load({{Write("f.json", "compatibility/1",
                "\"cudnn\": [" + Releases("9.18.0", "9.19.9", "9.0") + ", " +
@@ -429,11 +426,10 @@ TEST_F(KnowledgeTest, NothingIsReplacedUnnamed) {
 }
 
 TEST_F(KnowledgeTest, ARemedyIsOfAFindingThatIsDeclared) {
-  EXPECT_EQ(Only("remedies/1",
-                 "\"remedies\": [" + Row(R"("finding": "image.library-missing", "remedy": "do")") + "]"),
-            "f.json:2:26: error: \"finding\" must be a finding's id without its blame, as in "
-            "\"library-missing\", of at most 120, found the string \"image.library-missing\"; write "
-            "\"library-missing\"");
+  EXPECT_THAT(
+      Only("remedies/1",
+           "\"remedies\": [" + Row(R"("finding": "image.library-missing", "remedy": "do")") + "]"),
+      Mentions("f.json:2:26:", "\"finding\"", "\"library-missing\"", "120", "\"image.library-missing\""));
   const Knowledge knowledge =
       Load({{Write("f.json", "remedies/1",
                    "\"remedies\": [" + Row(R"("finding": "driver-too-old", "remedy": "do")") + ",\n" +
@@ -476,9 +472,7 @@ TEST_F(KnowledgeTest, WhatSaysNothingIsRefused) {
             "f.json:2:71: error: \"command\" says nothing without \"where\"; write both, or none");
   EXPECT_EQ(remedy(R"("remedy": "do", "where": "host")"),
             "f.json:2:69: error: \"where\" says nothing without \"command\"; write both, or none");
-  EXPECT_EQ(Only("packages/1", "", Head(UtcDate(2))),
-            "f.json:1:44: error: \"as_of\" \"" + UtcDate(2) +
-                "\" is in the future; write the day on which the rows were looked up");
+  EXPECT_THAT(Only("packages/1", "", Head(UtcDate(2))), Mentions("f.json:1:44:", "\"as_of\""));
 }
 
 TEST_F(KnowledgeTest, PatternsAreOfFewPackages) {

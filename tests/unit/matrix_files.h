@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "golden_messages.h"
 #include "model/matrix/matrix.h"
 #include "scratch.h"
 
@@ -28,11 +30,21 @@ inline std::string Problems(const Scratch& scratch, const std::string& path) {
   return Join(lines, "\n");
 }
 
+// The same, as a row of `golden` beside the beginning of what the file holds.
+inline std::string Problems(const Scratch& scratch, const std::string& path, GoldenMessages* golden) {
+  return golden->Row(CleanLine(ReadSmallFile(path, 100), 100), Problems(scratch, path));
+}
+
 // What is wrong with a matrix of these keys, besides schema and name. They stand in line 2.
 inline std::string ProblemsOf(const std::string& keys) {
   const Scratch scratch;
   return Problems(
       scratch, scratch.Write("m.json", "{\"schema\":\"cudnn-ci/matrix/1\",\"name\":\"m\",\n" + keys + "}\n"));
+}
+
+// The same, as a row of `golden` beside the beginning of the keys.
+inline std::string ProblemsOf(const std::string& keys, GoldenMessages* golden) {
+  return golden->Row(CleanLine(keys, 100), ProblemsOf(keys));
 }
 
 inline Matrix Load(const std::string& path) {

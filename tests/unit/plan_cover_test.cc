@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "golden_messages.h"
+#include "mentions.h"
 #include "model/plan/plan.h"
 #include "planning.h"
 
@@ -119,22 +121,23 @@ TEST(PlanCover, MarksSlowCombinations) {
 }
 
 TEST(PlanCover, SaysWhatIsWrong) {
-  const std::pair<const char*, const char*> wrong[] = {
+  const std::pair<const char*, std::vector<const char*>> wrong[] = {
       {R"("cover":"triples","checks":[{"check":"p.one"}])",
-       R"("cover" must be "pairs" or "all", found "triples"; known are "pairs", "all")"},
-      {R"("checks":[{"check":"p.one","cover":"al"}])",
-       R"("cover" must be "pairs" or "all", found "al"; did you mean "all"?)"},
-      {R"("checks":[{"check":["p.one","p.one"]}])", R"("p.one" is listed twice; remove one)"},
-      {R"("checks":[{"check":[]}])", R"("check" is an empty list; name a check, as in "driver.load")"},
+       {R"("cover")", R"("triples")", R"("pairs", "all")"}},
+      {R"("checks":[{"check":"p.one","cover":"al"}])", {R"("cover")", R"("al")", R"("all"?)"}},
+      {R"("checks":[{"check":["p.one","p.one"]}])", {R"("p.one")"}},
+      {R"("checks":[{"check":[]}])", {R"("check")", R"("driver.load")"}},
       {R"("checks":[{"check":["p.one","p.two"],"axes":{"a":[1]},"exclude":[{"check":"p.two"}]}])",
-       R"("exclude" leaves nothing of p.two; remove one or the other)"},
+       {R"("exclude")", "p.two"}},
       {R"("checks":[{"check":["p.one","p.two"],"axes":{"a":[1]},"exclude":[{"check":"p.tow"}]}])",
-       R"("exclude" leaves out the string "p.tow", which the axis "check" does not have; did you mean "p.two"?)"},
+       {R"("exclude")", R"("p.tow")", R"("check")", R"("p.two"?)"}},
   };
-  for (const auto& [text, message] : wrong) {
+  GoldenMessages golden("plan.txt");
+  for (const auto& [text, arguments] : wrong) {
     const auto planned = Planned(text);
     ASSERT_TRUE(std::holds_alternative<std::vector<Problem>>(planned)) << text;
-    EXPECT_EQ(std::get<std::vector<Problem>>(planned).front().message, message);
+    const std::string message = golden.Row(text, std::get<std::vector<Problem>>(planned).front().message);
+    for (const char* argument : arguments) EXPECT_THAT(message, MentionsArgument(std::string(argument)));
   }
 }
 
