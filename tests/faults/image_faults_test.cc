@@ -76,7 +76,7 @@ std::vector<Fault> DeviceCode() {
                  "device-code-for-other-cards"),
            Sound("ptx_of_an_older_toolkit", Libraries({{"liba.so", ManyPtx(8, 7)}}),
                  "device-code-compiled-at-start")}),
-      Showing("device code that cannot be judged",
+      Showing("device code that cannot be tested",
               {Sound("kernels_elsewhere",
                      Libraries({{"liba.so", Sass({80, 90})}, {"libfft.so", WithoutKernel()}}),
                      "device-code-not-judged"),

@@ -104,6 +104,7 @@ TEST_F(Kernels, ThatAreWrongInOneWayAreNamedWithIt) {
   EXPECT_EQ(Marked(details["one more"], "known:"),
             "the first sum is 1 more (https://example.org/acme); take 1.5");
   EXPECT_EQ(Marked(details["short sum"], "known:"), "");
+  EXPECT_THAT(details["type"], Mentions("float16", "float32"));
   EXPECT_EQ(Marked(details["of cudnn"], "with cuDNN"),
             "9.2.0 (" + std::filesystem::canonical(FakeFile("cudnn", "libcudnn.so.9")).string() + ")");
   EXPECT_NE(Marked(details["of cudnn"], "known:"), "");
