@@ -90,7 +90,7 @@ bool Gate::PrepareOutput() {
   for (const KnowledgePlace& place : KnowledgePlaces(options_.discovery)) inputs.push_back(place.path);
   Result<ReportLocks> locks = PrepareReports(paths, inputs);
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
-  TellLeftOut(paths);
+  PrintLeftOutReports(paths);
   locks_ = std::move(*locks);
   paths_ = std::move(paths);
   return true;
@@ -215,7 +215,7 @@ bool Gate::MakePlan() {
   for (const auto& notices :
        {collected_->UnusedDevices(devices_), collected_->NotTested(known_.names.adapted)})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
-  TellOfSbom();
+  ReportSbom();
   if (options_.dry_run) return DryRun();
   SelectTimedCases();
   return true;

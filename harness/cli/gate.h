@@ -62,7 +62,7 @@ class Gate {
   // With --sbom: the matrix, for the document as its one subject.
   bool LoadForSbom();
   // That a document was tested, and what that leaves out.
-  void TellOfSbom();
+  void ReportSbom();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
   void Identify(RunStarted* run) const;
   void Emit(EventBody body);

@@ -80,7 +80,7 @@ bool Gate::LoadForSbom() {
   return true;
 }
 
-void Gate::TellOfSbom() {
+void Gate::ReportSbom() {
   if (options_.sbom.empty()) return;
   plan_.partial.push_back({NoticeCode::kSbom});
   // image.versions tests what the image promises, by records, or warns that it cannot.

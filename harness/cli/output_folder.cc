@@ -214,7 +214,7 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
   return screen;
 }
 
-void TellLeftOut(const OutputPaths& paths) {
+void PrintLeftOutReports(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
     PrintDiagnostic(path + " is not written: a file that is not a report of cudnn-ci has its name");
 }

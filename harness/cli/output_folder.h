@@ -34,7 +34,7 @@ OutputPaths ChoosePaths(const ReportOptions& options);
 RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at);
 
 // One line on stderr for each report that is left out.
-void TellLeftOut(const OutputPaths& paths);
+void PrintLeftOutReports(const OutputPaths& paths);
 
 // Creates the folders, takes the locks, tries to write into every folder concerned, removes our old reports
 // and the attachments they name. Refuses two reports in one file, anything but a regular file (a device, a

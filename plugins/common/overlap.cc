@@ -8,8 +8,9 @@
 
 namespace cudnn_ci {
 
-std::string WhoRequires(const InstalledPackages& packages, PythonRequirements* requirements,
-                        const Package& package, bool for_extras, const std::vector<const Package*>& but) {
+std::string PackagesThatRequire(const InstalledPackages& packages, PythonRequirements* requirements,
+                                const Package& package, bool for_extras,
+                                const std::vector<const Package*>& but) {
   for (const Package& other : packages.packages()) {
     if (std::find(but.begin(), but.end(), &other) != but.end()) continue;
     for (const PythonRequirement& requirement : requirements->Of(other))
@@ -20,8 +21,8 @@ std::string WhoRequires(const InstalledPackages& packages, PythonRequirements* r
 
 Overlap DescribeOverlap(const InstalledPackages& packages, PythonRequirements* requirements,
                         const Package& loser, const Package& winner) {
-  Overlap overlap = {WhoRequires(packages, requirements, loser, true),
-                     WhoRequires(packages, requirements, winner, true), "", ""};
+  Overlap overlap = {PackagesThatRequire(packages, requirements, loser, true),
+                     PackagesThatRequire(packages, requirements, winner, true), "", ""};
   if (!overlap.for_loser.empty()) overlap.words += "; " + overlap.for_loser + " requires " + loser.name;
   if (!overlap.for_winner.empty()) overlap.words += "; " + overlap.for_winner + " requires " + winner.name;
   if (overlap.for_loser.empty() && overlap.for_winner.empty()) {

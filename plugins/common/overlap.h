@@ -19,8 +19,9 @@ struct Overlap {
 };
 
 // Who requires the package, extras aside or with them, other than these: "torch 2.15.0"; empty: nobody.
-std::string WhoRequires(const InstalledPackages& packages, PythonRequirements* requirements,
-                        const Package& package, bool for_extras, const std::vector<const Package*>& but = {});
+std::string PackagesThatRequire(const InstalledPackages& packages, PythonRequirements* requirements,
+                                const Package& package, bool for_extras,
+                                const std::vector<const Package*>& but = {});
 
 // `loser` has lost files to `winner`. Which one is meant is known where one alone is required, by an extra
 // too: which extras were asked for is on no record. Where both are, each needs an environment.

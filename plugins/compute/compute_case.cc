@@ -99,7 +99,7 @@ class ComputeCase {
         ctx_.Log("cuDNN proposes " + candidate->Name());
         if (trial.decisive()) {
           JudgeProposal(ctx_, findings_, candidates->asked, trial, About(*candidate));
-          TellRefusals(ctx_, findings_, refusals);
+          ReportRefusals(ctx_, findings_, refusals);
           return trial;
         }
         // Its numbers cannot be judged, so it is run only if nothing else is proposed.
@@ -111,7 +111,7 @@ class ComputeCase {
     }
     if (!undecided)
       throw CudnnFailure(candidates->asked + ": success, no usable proposal" + RefusalsText(refusals), true);
-    TellRefusals(ctx_, findings_, refusals);
+    ReportRefusals(ctx_, findings_, refusals);
     return Prepare(*undecided);
   }
 

@@ -22,7 +22,7 @@ void NameKernels(Context& ctx, const Candidate& candidate) {
   if (!kernels.empty()) ctx.Step(kernels);
 }
 
-void TellRefusals(Context& ctx, const ComputeFindings& findings, const std::vector<std::string>& refusals) {
+void ReportRefusals(Context& ctx, const ComputeFindings& findings, const std::vector<std::string>& refusals) {
   if (refusals.empty()) return;
   ctx.Measure("proposals_refused", static_cast<double>(refusals.size()), "");
   ctx.Finding(findings.proposal_refused,

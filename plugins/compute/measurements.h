@@ -23,7 +23,7 @@ void MeasureRepetition(Context& ctx, const Candidate& candidate, const Repetitio
 void NameKernels(Context& ctx, const Candidate& candidate);
 // What the library proposed before the one that runs and then refused: how many, and the first one's answer
 // in a note.
-void TellRefusals(Context& ctx, const ComputeFindings& findings, const std::vector<std::string>& refusals);
+void ReportRefusals(Context& ctx, const ComputeFindings& findings, const std::vector<std::string>& refusals);
 // "; one; another".
 std::string RefusalsText(const std::vector<std::string>& refusals);
 // How many of a sweep's choices came to what.

@@ -66,7 +66,7 @@ std::vector<std::string> Orphans(const ImageFiles& image, const SymbolRules& rul
   std::vector<const Package*> orphans;
   for (const Package& package : image.packages.packages())
     if (package.manager == PackageManager::kPython && rules.IsOfLibraries(package.name) &&
-        WhoRequires(image.packages, &requirements, package, true, builds).empty())
+        PackagesThatRequire(image.packages, &requirements, package, true, builds).empty())
       orphans.push_back(&package);
   if (orphans.empty()) return {};
   const std::set<std::string> needed = NeededByOthers(image, rules, builds, files);

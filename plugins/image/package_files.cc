@@ -73,7 +73,7 @@ class FilesJudge {
   // any case.
   void JudgeOverlap(const Package& loser, const Package& winner, std::string what) {
     if (rules_.IsOfLibraries(loser.name) &&
-        WhoRequires(image_.packages, &requirements_, loser, false).empty())
+        PackagesThatRequire(image_.packages, &requirements_, loser, false).empty())
       return;
     Overlap overlap = DescribeOverlap(image_.packages, &requirements_, loser, winner);
     what += overlap.words;

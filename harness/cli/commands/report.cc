@@ -294,7 +294,7 @@ int MakeReports(const Options& options, const std::string& matrices_dir) {
   if (const Status s = AddWhatIsSaid(options, matrices_dir, &*events); !s.ok()) return refuse(s.error());
   const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
   if (!locks.ok()) return Fail(locks.error());
-  TellLeftOut(paths);
+  PrintLeftOutReports(paths);
   return Rebuild(*events, options, paths);
 }
 

@@ -24,7 +24,7 @@ Finding BlameForMemory(const Facts& facts, const Case& c, Finding finding, const
                         "needs " + skipped.need + ", saw " + skipped.seen + "; " + others);
 }
 
-std::string WhatSlows(const Facts& facts, const std::string& device) {
+std::string SlowdownCause(const Facts& facts, const std::string& device) {
   const std::string slowed = SingleLine(FactsOfGpu(facts, device).slowed_by, 200);
   if (!slowed.empty()) return "its clocks were held down before the run began: " + slowed;
   const std::string others = MemoryOfOthers(facts, device);

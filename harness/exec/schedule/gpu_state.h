@@ -19,7 +19,7 @@ Finding BlameForMemory(const Facts& facts, const Case& c, Finding finding, const
 
 // What makes a GPU slow for whatever runs on it, and is no fault of the image: clocks that are held down,
 // others that use it. Empty: nothing that is known.
-std::string WhatSlows(const Facts& facts, const std::string& device);
+std::string SlowdownCause(const Facts& facts, const std::string& device);
 
 }  // namespace cudnn_ci
 

@@ -139,7 +139,7 @@ Finding Slowness::Conclude(size_t i, const std::string& name, const Question& qu
                        " in the baseline " + baseline_.source + ": " + TimesText(alone.least) + " as slow, " +
                        TimesText(plan_.cases[i].max_slowdown) + " are allowed";
   const std::string& device = plan_.cases[i].planned.ref.device;
-  const std::string slows = WhatSlows(facts_, device);
+  const std::string slows = SlowdownCause(facts_, device);
   if (!slows.empty()) detail += "; of " + device + ": " + slows;
   detail +=
       baseline_.libraries.empty() ? "; the libraries are the same" : "; changed: " + baseline_.libraries;

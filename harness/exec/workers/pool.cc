@@ -122,7 +122,7 @@ void Pool::Apply(Member* member, Effects* effects) {
 
 void Pool::Turn(int64_t wake_ns) {
   Wait(wake_ns);
-  TellPause();
+  ReportPause();
   HandleSignals();
   const int64_t now = clock_.NowNs();
   for (Member* member : Members()) Service(member, now);
@@ -162,7 +162,7 @@ void Pool::Wait(int64_t wake_ns) {
   signal_came_ = ready < 0 || fds[0].revents != 0;
 }
 
-void Pool::TellPause() {
+void Pool::ReportPause() {
   clock_.NowNs();
   const int64_t paused = clock_.PausedNs() - reported_pause_ns_;
   reported_pause_ns_ = clock_.PausedNs();

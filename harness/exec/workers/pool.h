@@ -82,7 +82,7 @@ class Pool {
   };
 
   void Wait(int64_t wake_ns);
-  void TellPause();
+  void ReportPause();
   void HandleSignals();
   void Service(Member* member, int64_t now);
   void FinishExited(int64_t now);

@@ -81,8 +81,8 @@ bool PythonRequirements::Requires(const Package& asker, const std::string& name)
   return AllOf(asker).count(name) > 0;
 }
 
-const Package* PythonRequirements::WhoPins(const std::string& name, const Package* first,
-                                           std::string* version) {
+const Package* PythonRequirements::PinningPackage(const std::string& name, const Package* first,
+                                                  std::string* version) {
   const auto pins = [&](const Package& package) {
     for (const PythonRequirement& requirement : Of(package))
       if (requirement.name == name && !requirement.version.empty()) {

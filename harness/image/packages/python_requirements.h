@@ -38,7 +38,7 @@ class PythonRequirements {
   bool Requires(const Package& asker, const std::string& name);
   // Who requires one very version of the package of this name: `first`, else the first that does; null:
   // none. *version is what it requires then.
-  const Package* WhoPins(const std::string& name, const Package* first, std::string* version);
+  const Package* PinningPackage(const std::string& name, const Package* first, std::string* version);
 
  private:
   const std::set<std::string>& AllOf(const Package& asker);

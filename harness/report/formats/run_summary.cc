@@ -64,7 +64,7 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   }
   if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
     page->Item("excluded", other);
-  page->Item("who acts", WhoActs(verdict.blame));
+  page->Item("who acts", OwnerOfBlame(verdict.blame));
   if (!root.finding.remedy.empty()) page->Item("what to do", SingleLine(root.finding.remedy, 1000));
   if (!root.finding.command.empty())
     page->Verbatim(PlaceOf(root.finding.where), SingleLine(root.finding.command, 1000));

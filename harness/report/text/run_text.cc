@@ -133,7 +133,7 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
   return line;
 }
 
-const char* WhoActs(Blame blame) {
+const char* OwnerOfBlame(Blame blame) {
   switch (blame) {
     case Blame::kImage:
       return "the owner of the image";

@@ -19,7 +19,7 @@ std::string Headline(const Summary& summary, const Verdict& verdict);
 std::string VerdictLine(const Summary& summary, const Verdict& verdict);
 
 // "the owner of the image".
-const char* WhoActs(Blame blame);
+const char* OwnerOfBlame(Blame blame);
 
 // What the verdict is about, as (label, value): image, subjects, toolkit, gpu, driver, matrix.
 std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);

@@ -160,7 +160,8 @@ std::string FaultWriter::File(const std::string& path) const {
          (package.empty() ? " (no package)" : " (" + package + ")");
 }
 
-std::string FaultWriter::WhoAsks(const LoaderScope& scope, int asker, const std::string& process) const {
+std::string FaultWriter::RequestersText(const LoaderScope& scope, int asker,
+                                        const std::string& process) const {
   const std::vector<LoadedFile>& loaded = scope.loaded();
   std::string chain;
   int steps = 0;
@@ -194,7 +195,7 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
   fault.hidden = !same.empty();
   fault.asker = loaded[asker].file.path;
   fault.library = name;
-  fault.detail = WhoAsks(scope, asker, process) + " needs " + name;
+  fault.detail = RequestersText(scope, asker, process) + " needs " + name;
   if (!same.empty())
     fault.detail += ", which exists as " + File(same.front()) + ", where the loader does not look";
   if (same.empty()) fault.detail += ", which is missing";
@@ -247,9 +248,10 @@ std::vector<std::string> FaultWriter::FoldersOf(const LoaderScope& scope, int as
 }
 
 SymbolFault FaultWriter::Damaged(const LoaderScope& scope, int file, const std::string& process) const {
-  return {SymbolFaultKind::kDamaged,
-          WhoAsks(scope, file, process) + " cannot be loaded: " + scope.loaded()[file].file.table->problem,
-          scope.loaded()[file].file.path, ""};
+  return {
+      SymbolFaultKind::kDamaged,
+      RequestersText(scope, file, process) + " cannot be loaded: " + scope.loaded()[file].file.table->problem,
+      scope.loaded()[file].file.path, ""};
 }
 
 // The files that the loader would come upon for a library if the one that it takes were not there.
@@ -368,10 +370,10 @@ std::vector<SymbolFault> FaultWriter::Unresolved(const LoaderScope& scope, const
   std::vector<SymbolFault> faults;
   for (const auto& [key, group] : groups) {
     const LoaderFiles::File& asker = scope.loaded()[std::get<0>(key)].file;
-    SymbolFault fault = {
-        group.answer.kind,
-        WhoAsks(scope, std::get<0>(key), process) + " asks for " + Words(scope, group.answer, group.symbols),
-        asker.path, ""};
+    SymbolFault fault = {group.answer.kind,
+                         RequestersText(scope, std::get<0>(key), process) + " asks for " +
+                             Words(scope, group.answer, group.symbols),
+                         asker.path, ""};
     if (group.answer.giver >= 0) {
       const std::string& giver = scope.loaded()[group.answer.giver].file.path;
       fault.library = NameOf(giver);

@@ -101,7 +101,7 @@ class FaultWriter {
                                                  const LoadedFile& giver) const;
   std::vector<std::string> UnderOtherNames(const LoaderScope& scope, int asker,
                                            const std::string& name) const;
-  std::string WhoAsks(const LoaderScope& scope, int asker, const std::string& process) const;
+  std::string RequestersText(const LoaderScope& scope, int asker, const std::string& process) const;
   Answer Explain(const LoaderScope& scope, const OpenedFile& opened, const UnresolvedSymbol& symbol) const;
   std::string Words(const LoaderScope& scope, const Answer& answer,
                     const std::vector<const UnresolvedSymbol*>& symbols) const;

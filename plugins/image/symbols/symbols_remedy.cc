@@ -150,7 +150,7 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
   if (package.empty() || IsOfConda(image_->packages.OwnerOf(wanted.asker))) return {};
   std::string version;
   const Package* requires_it =
-      requirements_.WhoPins(package, image_->packages.OwnerOf(wanted.asker), &version);
+      requirements_.PinningPackage(package, image_->packages.OwnerOf(wanted.asker), &version);
   const Package* there = image_->packages.OwnerOf(file);
   if (!requires_it || (there && there->name == package && there->version == version)) return {};
   // pip does nothing for a version that is on record, and another package's file stays.
@@ -287,7 +287,7 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   const std::string by_number =
       IsCudnn(library) && !wanted.cudnn.empty() ? MajorOf(wanted.cudnn) : VersionByNumber(library, *known);
   std::string version;
-  const Package* requires_it = requirements_.WhoPins(package, owner, &version);
+  const Package* requires_it = requirements_.PinningPackage(package, owner, &version);
   // What is required of this library is no cure for one whose number no such release has.
   const LibraryNumber* number = rules_->NumberOf(library);
   const bool of_others = wanted.other_major && requires_it != owner;
