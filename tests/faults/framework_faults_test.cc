@@ -130,7 +130,7 @@ std::vector<Fault> Frameworks() {
                      Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
       Showing("framework that replaced another",
               {Image("onnxruntime_over_onnxruntime_gpu", OnnxruntimeReplaced(), "framework-replaced",
-                     {"onnxruntime-gpu"})}),
+                     {"onnxruntime 1.22.0 has", "of onnxruntime-gpu 1.22.0"})}),
       Showing("framework without its libraries",
               {Image("ctranslate2_without_cublas", Ctranslate2With({"libcudnn.so.99"}),
                      "framework-libraries-missing", {"needs libcublas.so.99, found neither"})}),

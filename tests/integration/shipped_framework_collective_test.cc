@@ -111,6 +111,13 @@ TEST_F(FrameworkCollective, OfTwoGpusThatAreRightPass) {
   }
 }
 
+TEST_F(FrameworkCollective, OfTwoGpusNeedsAFrameworkThatSeesBoth) {
+  Set("FAKE_FRAMEWORK", "one-gpu");
+  const CheckOutcome r = OnTwoGpus("torch_gpus");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu"));
+  EXPECT_THAT(r.Detail(), Mentions("1 of 2"));
+}
+
 TEST_F(FrameworkCollective, OfTwoGpusTellWhoIsMissing) {
   Plant("missing", "all_reduce sum");
   const CheckOutcome r = OnTwoGpus("torch_gpus");

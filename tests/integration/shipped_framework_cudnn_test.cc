@@ -370,6 +370,7 @@ class FrameworkDriver : public FrameworkVersions {
   FrameworkDriver() {
     UseFakes({"libcuda", "nvml"});
     Set("FAKE_DRIVER_VERSION", "12090");
+    Set("FAKE_NVML_DRIVER", "575.57.08");
     Set("PYTHONPATH", site());
   }
   // A package and the module that it brings.
@@ -390,7 +391,7 @@ TEST_F(FrameworkDriver, OfAnOlderMajorThanAFrameworkIsNamedWithItsFloor) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-driver-too-old"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "CUDA 13", r.Fact("driver.version"), "CUDA 12.9",
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "CUDA 13", "driver 575.57.08", "CUDA 12.9",
                                    "driver 580.65.06", "version facts as of"));
 }
 

@@ -112,6 +112,7 @@ TEST_F(FrameworkDecoy, AnInterpreterThatDoesNotLookThereIsNoPass) {
   const CheckOutcome r = Framework("torch_decoy");
   EXPECT_EQ(r.Skip("kind"), "unsupported");
   EXPECT_THAT(r.Skip("need"), Mentions("glibc's loader", "LD_LIBRARY_PATH"));
+  EXPECT_THAT(r.Skip("seen"), Mentions("/venv/bin/python3.11"));
 }
 
 TEST_F(FrameworkDecoy, IsForSubjectsThatBringACudnn) {

@@ -12,6 +12,7 @@
 #include "kernels/answer.h"
 #include "kernels/job.h"
 #include "kernels_reference.h"
+#include "mentions.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -121,7 +122,8 @@ TEST(KernelResults, ThatDifferInOneElementAreWrong) {
       wrong("the last is 1/4 less", last, [&](unsigned char* at) {
         Store(output.type, Load(output.type, at) - (output.type == DataType::kInt32 ? 1 : 0.25), at);
       });
-      EXPECT_NE(WhyWrong(output, KernelArithmetic::kExact, bytes.substr(1)), "");
+      EXPECT_THAT(WhyWrong(output, KernelArithmetic::kExact, bytes.substr(1)),
+                  Mentions(std::to_string(bytes.size() - 1) + " bytes", std::to_string(bytes.size())));
     }
   }
   EXPECT_GE(planted, 42);

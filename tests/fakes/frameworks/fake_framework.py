@@ -2,7 +2,7 @@
 
 FAKE_FRAMEWORK has the faults, separated by blanks:
   import, exit-import, crash-import    ends the import with an exception, SystemExit or a signal
-  cpu, rocm, no-gpu                    a build without CUDA, for AMD's GPUs; one that sees no GPU
+  cpu, rocm, no-gpu, one-gpu           a build without CUDA, for AMD's GPUs; one that sees no GPU, or one alone
   raise, memory, crash, exit, hang     what the first convolution does
   wrong-y, wrong-dx, nan-dw            one element that is not right, wrong only in the mode FAKE_FRAMEWORK_MODE where that is set
   flood, forge                         prints 30 MB; prints lines that look like an answer
@@ -48,7 +48,7 @@ def devices():
     if "no-gpu" in FAULTS:
         print("Found no NVIDIA driver on your system", file=sys.stderr)
         return 0
-    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").count(",") + 1
+    return 1 if "one-gpu" in FAULTS else os.environ.get("CUDA_VISIBLE_DEVICES", "0").count(",") + 1
 
 
 def on_import():
