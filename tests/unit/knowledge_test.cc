@@ -95,7 +95,7 @@ class KnowledgeTest : public ::testing::Test {
 
   Scratch scratch_;
   Compatibility table_;
-  GoldenMessages golden_{"knowledge.txt", {{UtcDate(2), "DAY"}}};
+  GoldenMessages golden_{"knowledge.txt", {{UtcDate(2), "DAY"}, {CUDNN_CI_KNOWLEDGE_FOLDER, "KNOWLEDGE"}}};
 };
 
 const KnowledgeRow* Find(const Knowledge& knowledge, const std::string& list, const std::string& key) {

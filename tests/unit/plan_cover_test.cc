@@ -132,7 +132,7 @@ TEST(PlanCover, SaysWhatIsWrong) {
       {R"("checks":[{"check":["p.one","p.two"],"axes":{"a":[1]},"exclude":[{"check":"p.tow"}]}])",
        {R"("exclude")", R"("p.tow")", R"("check")", R"("p.two"?)"}},
   };
-  GoldenMessages golden("plan.txt");
+  GoldenMessages golden("cover.txt");
   for (const auto& [text, arguments] : wrong) {
     const auto planned = Planned(text);
     ASSERT_TRUE(std::holds_alternative<std::vector<Problem>>(planned)) << text;
