@@ -143,14 +143,16 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   if (target == layer) return "";
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
-  // Readers of files, paths, the mark of a cut and names of files, random bits, and ids of findings, which
-  // harness and plugins share.
-  constexpr std::array<std::string_view, 15> kShared = {
-      "base/memory_room.h",   "base/process_room.h",  "base/cut_mark.h",
-      "base/driver_names.h",  "base/file.h",          "base/json_bytes.h",
-      "base/regular_file.h",  "base/path.h",          "base/knowledge_words.h",
-      "base/package_names.h", "base/text.h",          "base/variables.h",
-      "base/random.h",        "base/launched_task.h", "model/record/finding_ids.h"};
+  // Readers of files, control groups, paths, the mark of a cut and names of files, random bits, and ids of
+  // findings, which harness and plugins share.
+  constexpr std::array<std::string_view, 16> kShared = {"base/cgroup.h",        "base/memory_room.h",
+                                                        "base/process_room.h",  "base/cut_mark.h",
+                                                        "base/driver_names.h",  "base/file.h",
+                                                        "base/json_bytes.h",    "base/regular_file.h",
+                                                        "base/path.h",          "base/knowledge_words.h",
+                                                        "base/package_names.h", "base/text.h",
+                                                        "base/variables.h",     "base/random.h",
+                                                        "base/launched_task.h", "model/record/finding_ids.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {
