@@ -113,7 +113,7 @@ TEST_F(FrameworkCollective, OfTwoGpusThatAreRightPass) {
 
 TEST_F(FrameworkCollective, OfTwoGpusNeedsAFrameworkThatSeesBoth) {
   Set("FAKE_FRAMEWORK", "one-gpu");
-  const CheckOutcome r = OnTwoGpus("torch_gpus");
+  const CheckOutcome r = OnTwoGpus("torch_gpus", R"("timeout_s": 4)");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu"));
   EXPECT_THAT(r.Detail(), Mentions("1 of 2"));
 }
