@@ -225,10 +225,8 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   slot.queue = queue;
   // One process for everything sees one device, too.
   slot.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
-  if (alone_case)
-    slot.plugins = {plan_.cases[*alone_case].planned.plugin};
-  else if (queue)
-    slot.plugins = queue->plugins;
+  if (queue) slot.plugins = queue->plugins;
+  if (alone_case) slot.plugins = {plan_.cases[*alone_case].planned.plugin};
   WorkerLimits limits = options_.limits;
   limits.timeouts = limits.timeouts && !one_process;
   const auto declared = [this, one_process, plugins = slot.plugins](const std::string& slug) {
