@@ -34,10 +34,11 @@ def on(processors):
     return [] if processors >= len(own) else ["taskset", "-c", ",".join(map(str, own[:processors]))]
 
 
-def timed(run, processors, cache):
-    """Seconds and exit status of run(before, env): with an empty kernel cache in a new folder, or with `cache`."""
+def timed(run, processors, cache, drop):
+    """Seconds and exit status of run(before, env): with an empty kernel cache in a new folder, or with `cache`; and whether the page
+    cache is as it was to be: dropped before, if `drop`."""
     folder = cache or tempfile.mkdtemp(prefix="kernels-")
-    dropped = drop_caches() if not cache else True
+    dropped = drop_caches() if drop else True
     try:
         start = time.monotonic()
         code = run(on(processors), {"CUDA_CACHE_PATH": folder, "CUDA_CACHE_MAXSIZE": "1073741824"})
@@ -53,26 +54,28 @@ def measure(gate, args):
     def add(name, g, *arguments):
         programs[name] = lambda before, env, label: g(*arguments, name=f"cold-{label}", before=before, env=env)[0]
 
-    add("cu13", gate, "--matrix", "cu13")
+    rest = ["--filter", "*:-nccl.*"]  # whose releases differ in what they get wrong
+    add("cu13", gate, "--matrix", "cu13", *rest)
     add("first", gate, "--matrix", "first")
     if args.against:
-        add("cu13 of the other tree", Gate(args.against, gate.out / "other"), "--matrix", "cu13")
+        add("cu13 of the other tree", Gate(args.against, gate.out / "other"), "--matrix", "cu13", *rest)
     if subprocess.run([str(args.python), "-c", "import torch"], capture_output=True, check=False).returncode == 0:
         programs["PyTorch's convolutions"] = lambda before, env, label: subprocess.run(
             [*before, str(args.python), "-c", TORCH], env={**os.environ, **env}, capture_output=True, check=False).returncode
     here = len(os.sched_getaffinity(0))
     for processors in sorted({here, min(4, here)}, reverse=True):
-        for state in ("empty", "full"):
+        for state in ("empty", "empty, page cache too", "full"):
             with tempfile.TemporaryDirectory(prefix="kernels-") as kept:
                 cache = kept if state == "full" else None
                 seconds, codes, dropped = {name: [] for name in programs}, {name: set() for name in programs}, True
                 if cache:
                     for name, run in programs.items():
-                        timed(lambda before, env, run=run: run(before, env, "fill"), processors, cache)
+                        timed(lambda before, env, run=run: run(before, env, "fill"), processors, cache, False)
                 for i in range(args.pairs):
                     for name, run in programs.items():
-                        label = f"{processors}-{state}-{name.replace(' ', '-')}-{i}"
-                        s, code, forgot = timed(lambda before, env, run=run, label=label: run(before, env, label), processors, cache)
+                        label = f"{processors}-{state}-{name}-{i}".replace(", ", "-").replace(" ", "-")
+                        s, code, forgot = timed(lambda before, env, run=run, label=label: run(before, env, label), processors, cache,
+                                                "page" in state)
                         seconds[name].append(s)
                         codes[name].add(code)
                         dropped = dropped and forgot
