@@ -291,6 +291,23 @@ TEST_F(SharingOfSubjects, WhatLacksMemoryIsRunAgainWithNoOtherSubjectBesideIt) {
   EXPECT_EQ(Started(result, "confirm"), 6);
 }
 
+// A case of each subject crashes while the other subject's workers are in theirs.
+TEST_F(SharingOfSubjects, ACrashIsItsSubjectsAndIsConfirmedAlone) {
+  const GateResult result = Gate(Many("concurrent_of_subject", 24, "pass", R"(, "bad": 3})"), "4");
+  EXPECT_EQ(result.report["totals"]["passed"], 48) << result.out;
+  EXPECT_EQ(result.report["totals"]["errored"], 2);
+  EXPECT_EQ(Started(result, "confirm"), 2);
+  EXPECT_TRUE(result.report["devices_lost"].empty());
+}
+
+TEST_F(SharingOfSubjects, ALostGpuIsLostForAllOfThem) {
+  run_.Set("FAKE_CANARY", "wrong");
+  const GateResult result = Gate(Many("concurrent_of_subject", 24, "pass", R"(, "bad": 3})"), "4");
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_EQ(result.report["devices_lost"].size(), 1u);
+  EXPECT_THAT(run_.LeftAfter(1), testing::IsEmpty());
+}
+
 // The others go on; what comes after them begins with the canary, alone.
 TEST_F(Sharing, ACrashOfOneIsItsOwnAndTheOthersGoOn) {
   const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));
