@@ -46,8 +46,8 @@ def torch_call(dist, case, out, send):
 
 def torch(framework, p, answer):
     job, rank, dist = p["collectives"], p["rank"], framework.distributed
-    # All GPUs are visible; one that is missing is told by their number.
-    if training.torch_devices(framework, answer) <= rank:
+    # Every rank sees all GPUs. One that is missing is told by their number, and the others do not wait for its rank.
+    if training.torch_devices(framework, answer) < job["ranks"]:
         return
     if not (dist.is_available() and dist.is_nccl_available()):
         answer.say("lacks", "torch.distributed with NCCL")
