@@ -53,7 +53,7 @@ std::vector<Finding> Gate::PreloadFindings() const {
 }
 
 std::optional<Finding> Gate::ObstacleOfTheLoader() {
-  const auto found = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
+  const auto found = session_.Look<std::vector<Finding>>([](const LookingAt& looking_at) {
     looking_at("the folders where the loader looks for libraries");
     // A subject's folders are put before those by us, and its libraries are loaded in its own cases.
     const std::optional<BlockingLibrary> blocking = FindBlockingLibrary({LibraryPathOf(nullptr)});

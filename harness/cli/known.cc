@@ -64,8 +64,8 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
 }
 
 void PrintNotices(const Notices& notices) {
-  constexpr size_t kMostBytes = 10000;  // two paths and the names of rows
-  for (const std::string& notice : SentencesOf(notices)) PrintDiagnostic(notice, kMostBytes);
+  constexpr size_t kMostListBytes = 10000;  // two paths and the names of rows
+  for (const std::string& notice : SentencesOf(notices)) PrintDiagnostic(notice, kMostListBytes);
 }
 
 std::map<std::string, std::string> EntriesOf(const Known& known) {

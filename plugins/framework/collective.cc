@@ -120,7 +120,7 @@ void JudgeCollectives(Context& ctx, const Probe& probe, const Interpreter& p, in
   if (processes) said.clear();
   for (int rank = 0; processes && rank < ranks; ++rank)
     said.push_back(ReadAnswer(folder + "/answer." + std::to_string(rank)));
-  const Asked asked = {leader.python, leader.end, said.front()};
+  const Asked asked = {{leader.python, leader.end}, said.front()};
   SkipIfAbsent(ctx, framework, asked);
   Tell(ctx, framework, asked.answer, ranks);
   if (!JudgeImport(ctx, framework, asked)) return;
