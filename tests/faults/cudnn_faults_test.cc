@@ -277,7 +277,7 @@ std::vector<Fault> Useless() {
                         "cudnn-init-failed", {"1001"}),
                   Image("handle_of_a_second_thread_cannot_be_created",
                         Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:8:1001"); }),
-                        "cudnn-init-failed", {"thread 2", "1001"}),
+                        "cudnn-init-failed", {"thread", "1001"}),
               }),
       Showing("handles that leave memory behind",
               {Sound("handles_that_leave_memory_behind",
