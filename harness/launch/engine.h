@@ -15,10 +15,11 @@
 namespace cudnn_ci::launch {
 
 struct Engine {
-  std::string name;     // as it is called
-  std::string version;  // empty: it tells none
-  std::string chosen;   // why it is this one
-  bool by_cdi = false;  // it passes GPUs by CDI by default
+  std::string name;         // as it is called
+  std::string version;      // empty: it tells none
+  std::string chosen;       // why it is this one
+  bool by_cdi = false;      // it passes GPUs by CDI by default
+  bool is_nerdctl = false;  // which ends with 1 where it fails itself
 };
 
 // Why there is none.
@@ -43,23 +44,28 @@ class Inspector {
   bool HasImage(const std::string& image) const;
   // The identity of an image on this machine.
   Identity Identify(const std::string& image) const;
-  // The processor of an image by id, as Go calls it, "arm64"; empty: none of which an image is always as it
-  // says.
-  std::string Processor(const std::string& id) const;
+  // Of an image as Identity::runs names it: its processor, as Go calls it, "arm64"; empty: none of which an
+  // image is always as it says.
+  std::string Processor(const std::string& image) const;
   // What `image inspect` prints of digests and configuration, as JSON; empty: nothing of use.
-  std::string Config(const std::string& id) const;
+  std::string Config(const std::string& image) const;
   // The names of variables that the image sets and must not: our own, by which it would choose what tests
   // it, and those that choose the part of the cases.
-  std::vector<std::string> VariablesToBlank(const std::string& id) const;
+  std::vector<std::string> VariablesToBlank(const std::string& image) const;
   // The container was ended because memory ran out.
   bool RanOutOfMemory(const std::string& container) const;
+  // The container was started and has ended.
+  bool HasEnded(const std::string& container) const;
   // It runs an image's health check, and can leave it out: an older nerdctl does neither.
   bool CanLeaveOutHealthCheck() const;
   void Remove(const std::string& container) const;
 
  private:
   std::string Ask(const std::vector<std::string>& words, size_t most_output = size_t{1} << 20) const;
-  bool IsNerdctl() const;
+  // The first line of what `image inspect` prints in this format; nerdctl 1.7 prints it for every name.
+  std::string AskOfImage(const std::string& format, const std::string& image,
+                         size_t most_output = size_t{1} << 20) const;
+  std::string DigestsOf(const std::string& image) const;
 
   const Engine* const engine_;
   Cancel* const cancel_;

@@ -69,6 +69,25 @@ bool IsFailedInit(std::string_view line) {
   return !words.empty() && !HasWord(words, "exec") && !HasWord(words, "executable");
 }
 
+// Where the words begin in a line by which nerdctl says that it has failed; npos: it is another line.
+size_t BeginOfFatal(std::string_view line) {
+  constexpr std::string_view kTime = "time=\"", kFatal = "\" level=fatal msg=";
+  const size_t at = line.starts_with(kTime) ? line.find(kFatal) : std::string_view::npos;
+  return at == std::string_view::npos ? at : at + kFatal.size();
+}
+
+// `"a \"b\""` as `a "b"`; what does not begin with a quote, as it is.
+std::string Unquoted(std::string_view text) {
+  if (!text.starts_with('"')) return std::string(text);
+  std::string plain;
+  for (size_t at = 1; at < text.size() && text[at] != '"'; ++at) {
+    const bool escaped = text[at] == '\\' && at + 1 < text.size();
+    if (escaped) ++at;
+    plain += escaped && text[at] == 'n' ? '\n' : escaped && text[at] == 't' ? '\t' : text[at];
+  }
+  return plain;
+}
+
 }  // namespace
 
 bool RuntimeFailed(int status, const std::string& said) {
@@ -83,6 +102,26 @@ bool CouldNotStart(int status, const std::string& said) {
   return std::any_of(lines.begin(), lines.end(), IsFailedExec);
 }
 
+int StatusOfClient(const std::string& said) {
+  const std::vector<std::string> lines = Split(Lower(said), '\n');
+  const bool init =
+      std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !WordsOfInit(line).empty(); });
+  return init ? 127 : 125;
+}
+
+bool SaysFatal(const std::string& said) {
+  const std::vector<std::string> lines = Split(said, '\n');
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const auto& line) { return BeginOfFatal(line) != std::string::npos; });
+}
+
+std::string WithPlainFatal(const std::string& said) {
+  std::vector<std::string> lines = Split(said, '\n');
+  for (std::string& line : lines)
+    if (const size_t at = BeginOfFatal(line); at != std::string::npos) line = Unquoted(line.substr(at));
+  return Join(lines, "\n");
+}
+
 bool IsDenied(const std::string& said) { return Lower(said).find("permission denied") != std::string::npos; }
 
 std::string VersionIn(const std::string& output) {
@@ -94,5 +133,11 @@ std::string VersionIn(const std::string& output) {
 }
 
 bool IsPodman(const std::string& output) { return output.find("Podman Engine") != std::string::npos; }
+
+bool IsNerdctl(const std::string& output) { return output.find("buildctl:") != std::string::npos; }
+
+bool IsClientAlone(const std::string& output) {
+  return IsNerdctl(output) && output.find("Server:") == std::string::npos;
+}
 
 }  // namespace cudnn_ci::launch

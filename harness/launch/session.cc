@@ -140,14 +140,15 @@ bool Session::PullImage() {
   if (options_.pull == Pull::kNever)
     return Settle(3, "runner.image-missing", "the image " + options_.image + " is not on this machine",
                   "Load it first, or leave out --pull never.");
-  const Ended pulled = launch::Run({.words = {facts_.engine.name, "pull", options_.image},
-                                    .output = Output::kOurs,
-                                    .shown = true,
-                                    .seconds = 0,
-                                    .grace_s = static_cast<double>(options_.grace_s)},
-                                   &cancel_);
+  Ended pulled = launch::Run({.words = {facts_.engine.name, "pull", options_.image},
+                              .output = Output::kOurs,
+                              .shown = true,
+                              .seconds = 0,
+                              .grace_s = static_cast<double>(options_.grace_s)},
+                             &cancel_);
   if (cancel_.signal() != 0) return Interrupted();
   if (pulled.ok()) return true;
+  pulled.said = WithPlainFatal(pulled.said);
   const std::string failed =
       "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")";
   if (EndsByMessage(failed, pulled.said)) return false;
@@ -161,7 +162,7 @@ bool Session::PullImage() {
 }
 
 bool Session::FitsTool() {
-  const std::string of_image = inspector_.Processor(facts_.identity.id), of_tool = ProcessorOf(plan_.tool);
+  const std::string of_image = inspector_.Processor(facts_.identity.runs), of_tool = ProcessorOf(plan_.tool);
   if (of_image.empty() || of_tool.empty() || of_image == of_tool) return true;
   return Settle(
       2, "matrix.platform-unfit",
@@ -182,14 +183,14 @@ bool Session::FindImage() {
                   "the image " + options_.image + " has no digest, which --attestation needs",
                   "Push it to a registry first, and give the name that it has there.");
   if (!FitsTool()) return false;
-  if (const std::string config = inspector_.Config(identity.id); !config.empty()) {
+  if (const std::string config = inspector_.Config(identity.runs); !config.empty()) {
     config_file_ = folder_.work() + "/image-config.json";
     // The container's user may be any.
-    if (!WriteFileAtomically(config_file_, config).ok() || chmod(config_file_.c_str(), 0644) != 0)
+    if (!WriteFileAtomically(config_file_, config + "\n").ok() || chmod(config_file_.c_str(), 0644) != 0)
       config_file_.clear();
   }
   // The image must not choose what of ours tests it, nor which part of the cases.
-  blank_ = inspector_.VariablesToBlank(identity.id);
+  blank_ = inspector_.VariablesToBlank(identity.runs);
   if (!blank_.empty()) Say("left empty although the image sets it: " + Join(blank_, " "));
   return cancel_.signal() == 0 || Interrupted();
 }
@@ -228,6 +229,9 @@ bool Session::Start() {
                        &cancel_);
   facts_.status = ended_.status;
   out_of_memory_ = ended_.status == 137 && cancel_.signal() == 0 && inspector_.RanOutOfMemory(name);
+  const bool is_clients = facts_.engine.is_nerdctl && ended_.status == 1 && SaysFatal(ended_.said);
+  client_failed_ = is_clients && !inspector_.HasEnded(name);
+  if (client_failed_) ended_.said = WithPlainFatal(ended_.said);
   // Before anything is read that a process of the container could still write.
   inspector_.Remove(name);
   removed_ = true;
@@ -236,7 +240,8 @@ bool Session::Start() {
 
 bool Session::EvaluateAnswer() {
   if (cancel_.signal() != 0) return Interrupted();
-  if (ended_.status > 6 || CouldNotStart(ended_.status, ended_.said)) return EvaluateStatus("");
+  if (client_failed_ || ended_.status > 6 || CouldNotStart(ended_.status, ended_.said))
+    return EvaluateStatus("");
   exit_code_ = ended_.status;
   if (options_.ask == "init" && options_.init_file != "-" && ended_.ok()) return WriteInitFile(ended_.output);
   return true;

@@ -86,6 +86,7 @@ class Session {
   std::vector<std::string> blank_, command_;
   Ended ended_;
   bool created_ = false, removed_ = false, out_of_memory_ = false;
+  bool client_failed_ = false;  // the engine's client, with a status that a container may have too
   Confirmation confirmation_;
   int exit_code_ = 5;
 };

@@ -489,10 +489,117 @@ class LauncherTest(unittest.TestCase):
                 self.assertEqual((record["image"], record["digest"]), (typed, judged))
                 self.assertEqual(record["image_id"], "sha256:" + "0" * 63 + "7")
 
-    def test_nerdctl_runs_the_name(self):
-        os.replace(self.bin / "docker", self.bin / "nerdctl")
-        self.launch(run=reports())
-        self.assertIn(IMAGE, self.run_call())
+    # --- nerdctl ---------------------------------------------------------------------------------------------------
+
+    def nerdctl(self, called="nerdctl"):
+        os.replace(self.bin / "docker", self.standin / "docker")
+        shutil.copy(HERE / "nerdctl", self.bin / called)
+
+    def test_nerdctl_is_asked_by_the_digest_of_the_manifest(self):
+        self.nerdctl()
+        self.put("env", "PATH=/bin\nCUDNN_CI_PLUGIN_PATH=/evil\nCI_NODE_TOTAL=99\n")
+        self.put("digests", f"{DIGEST}\nother.example/mirror@{DIGEST.split('@')[1]}\n\n")
+        for typed in (IMAGE, DIGEST, "registry.example/team/image:1@" + DIGEST.split("@")[1], DIGEST.split("@")[1], "b" * 12):
+            with self.subTest(typed=typed):
+                self.put("calls")
+                result = self.launch("--no-gpu", image=typed, run=reports())
+                self.assertEqual(result.code, 0, result.stderr)
+                self.assertNotIn("pull", [c[0] for c in self.calls()])
+                call = self.run_call()
+                self.assertEqual(call[call.index("--entrypoint") + 2], "sha256:TOKENTOKEN")  # that of the manifest: the stand-in refuses an id
+                self.assertEqual([w for before, w in zip(call, call[1:]) if before == "-e"], ["CUDNN_CI_PLUGIN_PATH=", "CI_NODE_TOTAL="])
+                self.assertEqual(call[call.index("--subject-image") + 1], DIGEST_SHOWN)
+                record = json.loads((self.out / "launcher.json").read_text())
+                self.assertEqual((record["digest"], record["image_id"]), (DIGEST, "sha256:" + "0" * 63 + "7"))
+                config = json.loads((self.standin / "image-config.json").read_text())
+                self.assertEqual((config["RepoDigests"], config["Config"]["Entrypoint"]), ([DIGEST], ["/entry"]))
+
+    def test_an_older_nerdctl_answers_once_for_every_name(self):
+        self.nerdctl()
+        self.put("twice")
+        self.put("processor", "s390x\n")
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertEqual(json.loads((self.standin / "image-config.json").read_text())["RepoDigests"], [DIGEST])
+        self.assertEqual(json.loads((self.out / "launcher.json").read_text())["image_id"], "sha256:" + "0" * 63 + "7")
+        shutil.copy(program(), self.dir / "tool/bin/cudnn-ci")
+        self.put("calls")
+        self.assertRed(self.launch(run="exit 137"), 2, "matrix.platform-unfit", "is for s390x")
+
+    def test_nerdctl_by_another_name(self):
+        self.nerdctl("docker")
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertIn('"digest": "%s"' % DIGEST, (self.out / "launcher.json").read_text())
+
+    def test_an_image_of_another_processor_with_nerdctl(self):
+        self.nerdctl()
+        shutil.copy(program(), self.dir / "tool/bin/cudnn-ci")
+        self.put("processor", "s390x")
+        self.assertRed(self.launch(run="exit 137"), 2, "matrix.platform-unfit", "is for s390x")
+
+    def test_nerdctls_own_failures_are_not_the_containers(self):
+        self.nerdctl()
+        kept = "--keep-entrypoint"
+        init = "failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
+        for args, said, code, kind in (
+            ([], "unknown flag: --nosuch-option", 3, "runner.engine-failed"),
+            ([], 'exec: "nvidia-container-cli": executable file not found in $PATH', 3, "runner.no-gpu-runtime"),
+            ([], "CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=all", 3, "runner.no-gpu-runtime"),
+            ([], "no known GPU vendor found in CDI specs", 3, "runner.no-gpu-runtime"),
+            ([], "mount callback failed on /tmp/containerd-mount170958243: no users found", 1, "image.user-unknown"),
+            ([], "mount callback failed on /tmp/containerd-mount170958243: no groups found", 1, "image.user-unknown"),
+            ([], "mount callback failed on /tmp/containerd-mount343: open /tmp/containerd-mount343/etc/passwd: no such file or directory", 1, "image.user-unknown"),
+            (["--user", "nobody2"], "mount callback failed on /tmp/containerd-mount170958243: no users found", 2, "matrix.invalid-use"),
+            ([], init + 'exec: "/x/cudnn-ci": stat /x/cudnn-ci: no such file or directory', 5, "harness.tool-not-started"),
+            ([kept], init + 'exec: "/nosuch": stat /nosuch: no such file or directory', 1, "image.tool-not-started"),
+            ([kept], init + 'exec: "/bin": permission denied', 1, "image.tool-not-started"),
+            ([], init + "error during container init: mkdir /bin/sh: not a directory", 1, "image.workdir-no-folder"),
+            ([kept], init + "error during container init: error setting rlimits for ready process: error setting rlimit type 7: operation not permitted", 3,
+             "runner.engine-failed"),
+            ([], 'failed to start shim: failed to resolve runtime path: invalid runtime name nvidia, correct runtime name should be either format like '
+             '`io.containerd.runc.v2` or a full path to the binary', 3, "runner.no-gpu-runtime"),
+            ([], 'failed to start shim: failed to resolve runtime path: invalid runtime name nosuch, correct runtime name should be either format like '
+             '`io.containerd.runc.v2` or a full path to the binary', 3, "runner.engine-failed"),
+        ):
+            with self.subTest(said=said, args=args):
+                result = self.launch(*args, run=f"fatal {shlex.quote(said)}\n")
+                self.assertRed(result, code, kind, said)
+                self.assertEqual(json.loads((self.out / "launcher.json").read_text())["status"], 1)
+                self.assertIn("level=fatal", result.stderr)  # as it was said
+        result = self.launch("--", "list", run="fatal 'unknown flag: --nosuch-option'\n")
+        self.assertEqual(result.code, 3, result.stderr)
+
+    def test_a_container_that_speaks_like_nerdctl_has_run(self):
+        self.nerdctl()
+        fatal = "fatal 'unknown flag: --nosuch-option'\n"
+        self.put("state", "exited")
+        self.assertRed(self.launch("--keep-entrypoint", run=fatal), 1, "image.no-finished-report")
+        self.put("state", "")
+        self.assertRed(self.launch("--keep-entrypoint", run="exit 1"), 1, "image.no-finished-report")
+        self.assertRed(self.launch("--keep-entrypoint", run="(" + fatal + ")\nexit 4"), 1, "image.no-finished-report")
+
+    def test_what_nerdctl_says_of_a_pull(self):
+        self.nerdctl()
+        (self.standin / "image").unlink()
+        for said, code, kind in (
+            ('failed to resolve reference "localhost:5055/app:9": localhost:5055/app:9: not found', 2, "matrix.image-unknown"),
+            ("invalid reference format: repository name (Team/App) must be lowercase", 2, "matrix.image-unknown"),
+            ('failed to resolve reference "r.invalid/x:1": failed to do request: Head "https://r.invalid/v2/x/manifests/1": dial tcp: lookup r.invalid: no such host',
+             3, "runner.image-missing"),
+        ):
+            with self.subTest(said=said):
+                self.put("pull", f"fatal {shlex.quote(said)}\n")
+                self.assertRed(self.launch(run=reports()), code, kind, said)
+
+    def test_a_containerd_that_does_not_answer(self):
+        self.nerdctl()
+        said = 'cannot access containerd socket "/nosuch.sock": no such file or directory'
+        self.put("version", f"fatal {shlex.quote(said)}\n")
+        self.assertRed(self.launch(run="exit 0"), 3, "runner.engine-failed", said)
+        # As an ordinary user it ends with 0.
+        self.put("version", "echo 'rootless containerd not found' >&2\nprintf 'Client:\\n Version:\\tv2.1.6\\n buildctl:\\n  Version:\\t\\n'\nexit 0\n")
+        self.put("calls")
+        self.assertRed(self.launch(run="exit 0"), 3, "runner.engine-failed", "rootless containerd not found")
+        self.assertEqual([c[0] for c in self.calls()], ["version"])
 
     # --- Which matrix ----------------------------------------------------------------------------------------------
 
