@@ -825,6 +825,14 @@ exit 1"""
             ([], 126, "runc create failed: unable to start container process: error during container init: error setting rlimits for ready process", 3,
              "runner.engine-failed"),
             ([], 126, "crun: setrlimit `RLIMIT_NOFILE`: Operation not permitted: OCI permission denied", 3, "runner.engine-failed"),
+            # Programs of podman's own, which the runner lacks: iptables, which netavark runs, and what makes networks without root.
+            ([], 127, "Error: netavark: No such file or directory (os error 2)", 3, "runner.engine-failed"),
+            ([], 126, "Error: netavark: Permission denied (os error 13)", 3, "runner.engine-failed"),
+            ([], 127, 'Error: could not find slirp4netns, the network namespace can\'t be configured: exec: "slirp4netns": executable file not found in $PATH', 3,
+             "runner.engine-failed"),
+            ([], 127, 'Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH', 3,
+             "runner.engine-failed"),
+            ([], 126, "Error: pasta failed with exit code 1: netns dir open: Permission denied, exiting", 3, "runner.engine-failed"),
             # A folder of the runner's whose name has "exec" in it.
             ([], 126, 'runc create failed: unable to start container process: error during container init: error mounting "/home/executor/w" to rootfs at "/exec /x": permission denied',
              3, "runner.engine-failed"),
