@@ -268,12 +268,21 @@ def is_recorded(folder):
     return os.path.isfile(folder) or any(os.path.lexists(os.path.join(folder, file)) for file in ("METADATA", "PKG-INFO"))
 
 
+def may_record(folder, names):
+    """Whether a record of this name, as "torch-2.11.0.dist-info", may be of one of the packages."""
+    name, kind = os.path.splitext(os.path.basename(folder))
+    return kind not in (".dist-info", ".egg-info") or any((normal(name) + "-").startswith(asked + "-") for asked in names)
+
+
 def look(job, answer):
     """The packages of this interpreter: those that are asked for, and where wanted others that bring kernels, of the first MOST_PACKAGES."""
     from importlib import metadata
     asked, seen, damaged, others = set(job["look"]), set(), {}, 0
     for distribution in metadata.distributions():
         folder, why = str(getattr(distribution, "_path", "")), "it has no name or no version"
+        # A record takes a millisecond to read, and there are hundreds.
+        if not job["others"] and not may_record(folder, asked):
+            continue
         try:
             name, version = (str(distribution.metadata[key] or "") for key in ("Name", "Version"))
         except Exception as error:

@@ -290,6 +290,22 @@ TEST_F(Kernels, ADamagedRecordHidesNoOtherPackage) {
   EXPECT_NE(r.Detail().find(mine + ": "), std::string::npos) << r.Detail();
 }
 
+// Of hundreds of records only those are read whose names can be the package's.
+TEST_F(Kernels, APackageIsFoundWhateverItsRecordIsCalled) {
+  namespace fs = std::filesystem;
+  const std::string site = gate().Path("site") + "/";
+  fs::copy(CUDNN_CI_SOURCE_DIR "/tests/fakes/kernels/packages", site, fs::copy_options::recursive);
+  Set("PYTHONPATH", site);
+  std::string record = "acme_kernels-1.4.dist-info";
+  fs::copy(site + record + "/METADATA", site + record + "/PKG-INFO");
+  for (const char* name : {"acme-kernels-1.4.dist-info", "Acme.Kernels-1.4-py3.12.egg-info",
+                           "acme_kernels.egg-info", "acme_kernels.dist-info"}) {
+    fs::rename(site + record, site + name);
+    record = name;
+    EXPECT_EQ(Package("acme").Outcome(), "passed") << name;
+  }
+}
+
 TEST_F(Kernels, ThatNoAdapterAsksAreListed) {
   const CheckOutcome r = Check("kernels.covered", "", adapters_);
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
