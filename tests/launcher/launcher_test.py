@@ -555,6 +555,8 @@ class LauncherTest(unittest.TestCase):
             ([], init + "error during container init: mkdir /bin/sh: not a directory", 1, "image.workdir-no-folder"),
             ([kept], init + "error during container init: error setting rlimits for ready process: error setting rlimit type 7: operation not permitted", 3,
              "runner.engine-failed"),
+            ([], init.split("runc create")[0] + 'unable to retrieve OCI runtime error (open /run/x/log.json: no such file or directory): exec: "nvidia": executable '
+             'file not found in $PATH: unknown', 3, "runner.no-gpu-runtime"),
             ([], 'failed to start shim: failed to resolve runtime path: invalid runtime name nvidia, correct runtime name should be either format like '
              '`io.containerd.runc.v2` or a full path to the binary', 3, "runner.no-gpu-runtime"),
             ([], 'failed to start shim: failed to resolve runtime path: invalid runtime name nosuch, correct runtime name should be either format like '
