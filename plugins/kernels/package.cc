@@ -34,6 +34,7 @@ constexpr char kOfProcess[] = " (process ";
 // What became of the calls of one implementation, by their problems.
 struct Tally {
   std::vector<std::string> right, refused, wrong;
+  std::string refusal;   // the first that is allowed, of a problem with an answer, on a GPU that it is for
   int within_bound = 0;  // of `right`: only by the bound of the implementation's arithmetic
   double first_s = 0,
          second_s = 0;  // of the first runs, in which what is compiled is compiled, and the second
@@ -200,6 +201,9 @@ class PackageCase {
     if (able && first_refusal_.empty()) first_refusal_ = call.Text(run) + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
     if (broken) return Fail(kKernelsRefused, call, run, refusal.why);
+    std::string& allowed = tallies_[call.implementation->name].refusal;
+    if (able && !call.problem->outputs.empty() && allowed.empty())
+      allowed = call.Text(run) + ": " + refusal.why;
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as allowed");
   }
 
@@ -250,6 +254,10 @@ class PackageCase {
     const bool any_right = std::any_of(tallies_.begin(), tallies_.end(),
                                        [](const auto& tally) { return !tally.second.right.empty(); });
     if (failures_.empty() && !any_right && out_of_memory_.empty() && HaveAllEnded()) ReportNothingRight();
+    // Of an implementation that refused every problem a green result says nothing.
+    for (const auto& [name, tally] : tallies_)
+      if (any_right && tally.right.empty() && tally.wrong.empty() && !tally.refusal.empty())
+        ctx_.Finding(kKernelsNotCovered, name_ + ", " + tally.refusal + "; it refused every problem");
   }
 
   void ReportNothingRight() {
