@@ -186,8 +186,11 @@ bool Inspector::RanOutOfMemory(const std::string& container) const {
   return Trim(Ask({"container", "inspect", "--format", "{{.State.OOMKilled}}", container})) == "true";
 }
 
-bool Inspector::HasEnded(const std::string& container) const {
-  return Trim(Ask({"container", "inspect", "--format", "{{.State.Status}}", container})) == "exited";
+bool Inspector::HasEnded(const std::string& container, int status) const {
+  const std::string told =
+      Ask({"container", "inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", container});
+  const std::string code = std::to_string(status);
+  return Trim(told) == "exited " + code || Trim(told) == "stopped " + code;  // the latter is podman's
 }
 
 bool Inspector::CanLeaveOutHealthCheck() const {

@@ -54,8 +54,8 @@ class Inspector {
   std::vector<std::string> VariablesToBlank(const std::string& image) const;
   // The container was ended because memory ran out.
   bool RanOutOfMemory(const std::string& container) const;
-  // The container was started and has ended.
-  bool HasEnded(const std::string& container) const;
+  // The container was started, and its program has ended with this status.
+  bool HasEnded(const std::string& container, int status) const;
   // It runs an image's health check, and can leave it out: an older nerdctl does neither.
   bool CanLeaveOutHealthCheck() const;
   void Remove(const std::string& container) const;

@@ -160,15 +160,17 @@ bool Session::EvaluateStatus(const std::string& reason) {
   const int status = ended_.status;
   const std::string &said = ended_.said, &engine = facts_.engine.name;
   const int like_docker = client_failed_ ? StatusOfClient(said) : status;
-  if ((like_docker >= 125 && like_docker <= 127) || CouldNotStart(like_docker, said))
+  const bool may_be_engines = (like_docker >= 125 && like_docker <= 127) || CouldNotStart(like_docker, said);
+  if (may_be_engines && !program_ended_)
     if (EndsByMessage(engine + " started no container" + InBrackets(status), said)) return false;
-  if (RuntimeFailed(like_docker, said))
+  if (RuntimeFailed(like_docker, said) && !program_ended_)
     return Settle(3, "runner.engine-failed", engine + " could not run the container" + InBrackets(status),
                   "Read its message.", said);
   const bool kept = options_.keep_entrypoint;
   const int code = kept ? 1 : 5;
   const std::string blame = kept ? "image." : "harness.", who = kept ? "the image's entrypoint" : "cudnn-ci";
-  if (CouldNotStart(like_docker, said))
+  // The loader of cudnn-ci ends with 127; what an entrypoint ends with is its own.
+  if (CouldNotStart(like_docker, said) && !(kept && program_ended_))
     return Settle(
         code, blame + "tool-not-started", who + " cannot be started in this image" + InBrackets(status),
         "A wrong format means another processor. If a file is not found, it is " + plan_.tool.source +

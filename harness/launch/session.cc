@@ -229,8 +229,10 @@ bool Session::Start() {
                        &cancel_);
   facts_.status = ended_.status;
   out_of_memory_ = ended_.status == 137 && cancel_.signal() == 0 && inspector_.RanOutOfMemory(name);
-  const bool is_clients = facts_.engine.is_nerdctl && ended_.status == 1 && SaysFatal(ended_.said);
-  client_failed_ = is_clients && !inspector_.HasEnded(name);
+  const bool is_nerdctls = facts_.engine.is_nerdctl && ended_.status == 1 && SaysFatal(ended_.said);
+  const bool may_be_clients = is_nerdctls || (ended_.status >= 125 && ended_.status <= 127);
+  program_ended_ = may_be_clients && cancel_.signal() == 0 && inspector_.HasEnded(name, ended_.status);
+  client_failed_ = is_nerdctls && !program_ended_;
   if (client_failed_) ended_.said = WithPlainFatal(ended_.said);
   // Before anything is read that a process of the container could still write.
   inspector_.Remove(name);

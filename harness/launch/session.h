@@ -86,7 +86,8 @@ class Session {
   std::vector<std::string> blank_, command_;
   Ended ended_;
   bool created_ = false, removed_ = false, out_of_memory_ = false;
-  bool client_failed_ = false;  // the engine's client, with a status that a container may have too
+  // Where the status may be the engine's client's or the program's: the program's; nerdctl's client's.
+  bool program_ended_ = false, client_failed_ = false;
   Confirmation confirmation_;
   int exit_code_ = 5;
 };

@@ -573,8 +573,10 @@ class LauncherTest(unittest.TestCase):
     def test_a_container_that_speaks_like_nerdctl_has_run(self):
         self.nerdctl()
         fatal = "fatal 'unknown flag: --nosuch-option'\n"
-        self.put("state", "exited")
+        self.put("state", "exited 1")
         self.assertRed(self.launch("--keep-entrypoint", run=fatal), 1, "image.no-finished-report")
+        self.put("state", "exited 0")  # the client lost it, and it went on
+        self.assertRed(self.launch("--keep-entrypoint", run=fatal), 3, "runner.engine-failed")
         self.put("state", "")
         self.assertRed(self.launch("--keep-entrypoint", run="exit 1"), 1, "image.no-finished-report")
         self.assertRed(self.launch("--keep-entrypoint", run="(" + fatal + ")\nexit 4"), 1, "image.no-finished-report")
@@ -889,6 +891,27 @@ exit 1"""
                 result = self.launch(*args, run=f"printf '%s\\n' {shlex.quote(words)} >&2\nexit {status}\n")
                 self.assertRed(result, code, kind, words)
                 self.assertIn(words, result.stderr)
+
+    def test_a_program_that_ends_as_an_engine_does(self):
+        kept = "--keep-entrypoint"
+        words = {
+            125: "could not select device driver",
+            126: "Error: netavark: Permission denied (os error 13)",
+            127: 'unable to start container process: error during container init: mkdir "/x": not a directory',
+        }
+        for state, args, status, code, kind in (
+            *((state, [kept], status, 1, "image.no-finished-report") for state in ("exited", "stopped") for status in words),
+            ("exited", [], 125, 5, "harness.no-finished-report"),
+            ("exited", [], 127, 5, "harness.tool-not-started"),  # the loader's status
+            ("created", [kept], 125, 3, "runner.no-gpu-runtime"),
+            ("created", [kept], 126, 3, "runner.engine-failed"),
+            ("created", [kept], 127, 1, "image.workdir-no-folder"),
+        ):
+            with self.subTest(state=state, args=args, status=status):
+                self.put("state", f"{state} {status}\n")
+                self.assertRed(self.launch(*args, run=f"echo {shlex.quote(words[status])} >&2\nexit {status}"), code, kind, str(status))
+        self.put("state", "exited 0\n")  # the engine failed after it
+        self.assertRed(self.launch(kept, run="exit 125"), 3, "runner.engine-failed")
 
     def test_an_image_of_another_processor(self):
         shutil.copy(program(), self.dir / "tool/bin/cudnn-ci")
