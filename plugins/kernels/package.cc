@@ -34,6 +34,7 @@ constexpr char kOfProcess[] = " (process ";
 // What became of the calls of one implementation, by their problems.
 struct Tally {
   std::vector<std::string> right, refused, wrong;
+  std::size_t calls = 0, allowed = 0;  // `allowed`: refusals that are no fault and no lack of memory
   std::string refusal;   // the first that is allowed, of a problem with an answer, on a GPU that it is for
   int within_bound = 0;  // of `right`: only by the bound of the implementation's arithmetic
   double first_s = 0,
@@ -167,6 +168,7 @@ class PackageCase {
   void JudgeCall(const std::string& folder, int index) {
     const KernelCall& call = job_.calls[static_cast<std::size_t>(index)];
     Tally& tally = tallies_[call.implementation->name];
+    ++tally.calls;
     for (int run = 1; run <= kRunsOfACall; ++run) {
       const auto refused = answer().refused.find({index, run});
       if (refused != answer().refused.end()) {
@@ -201,9 +203,10 @@ class PackageCase {
     if (able && first_refusal_.empty()) first_refusal_ = call.Text(run) + ": " + refusal.why;
     const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
     if (broken) return Fail(kKernelsRefused, call, run, refusal.why);
-    std::string& allowed = tallies_[call.implementation->name].refusal;
-    if (able && !call.problem->outputs.empty() && allowed.empty())
-      allowed = call.Text(run) + ": " + refusal.why;
+    Tally& tally = tallies_[call.implementation->name];
+    ++tally.allowed;
+    if (able && !call.problem->outputs.empty() && tally.refusal.empty())
+      tally.refusal = call.Text(run) + ": " + refusal.why;
     ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as allowed");
   }
 
@@ -256,7 +259,7 @@ class PackageCase {
     if (failures_.empty() && !any_right && out_of_memory_.empty() && HaveAllEnded()) ReportNothingRight();
     // Of an implementation that refused every problem a green result says nothing.
     for (const auto& [name, tally] : tallies_)
-      if (any_right && tally.right.empty() && tally.wrong.empty() && !tally.refusal.empty())
+      if (any_right && all_sound_ && tally.allowed == tally.calls && !tally.refusal.empty())
         ctx_.Finding(kKernelsNotCovered, name_ + ", " + tally.refusal + "; it refused every problem");
   }
 

@@ -262,6 +262,15 @@ TEST_F(Kernels, ThatAreNotJudgedAreNotGreen) {
   EXPECT_THAT(r["unknown"].Slugs(), ElementsAre("kernels-adapter-unknown"));
 }
 
+// That it refused every problem is said once, and not where memory or an answer was missing.
+TEST_F(Kernels, ThatRefuseNotEveryProblemAreNotSaidTo) {
+  constexpr char kPartly[] = "Partly 1.4+cu130";
+  EXPECT_THAT(
+      Heads(Package("partly")),
+      UnorderedElementsAre(Words{"kernels-refused", kPartly, "refuses", kSmall, "run 1"},
+                           Words{"kernels-crashed", kPartly, "dies of float64", "product/float64", "run 1"}));
+}
+
 // A package runs in the process that answers.
 TEST_F(Kernels, OfWhichNothingIsSaidAreNotGreen) {
   Set("FAKE_KERNELS", "silent");

@@ -55,6 +55,7 @@ def attention(p, how):
 def product(p, how):
     if FAULT == "second refused" and how == "fast too" and product.calls == 3:
         raise Refused("not twice")
+    how = how.split(" of ")[0] if p.name == "product/float64" else "refuses" if how.endswith(" of float64") else how
     if how in ("raises", "refuses", "memory"):
         raise Refused("not for this card") if how == "refuses" else RuntimeError("CUDA out of memory" if how == "memory" else "no kernel image")
     if FAULT in ("crash", "hang") or how == "dies":
