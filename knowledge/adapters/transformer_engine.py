@@ -9,7 +9,7 @@ try:
     import torch
     import transformer_engine.pytorch as te
 except (FileNotFoundError, ModuleNotFoundError) as error:
-    if "torch" not in str(error) or any(d.metadata["Name"] == "transformer_engine_torch" for d in importlib.metadata.distributions()):
+    if "torch" not in str(error) or any(str(d.metadata["Name"]).lower().replace("-", "_") == "transformer_engine_torch" for d in importlib.metadata.distributions()):
         raise
     raise Refused("its part for PyTorch: %s" % error)  # an image for JAX may lack it
 from transformer_engine.common import recipe
