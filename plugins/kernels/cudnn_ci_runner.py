@@ -288,8 +288,10 @@ def look(job, answer):
         except Exception as error:
             name, version, why = "", "", words_of(error)
         if not name or not version:
-            if is_recorded(folder):
-                damaged.setdefault(normal(os.path.basename(folder).split("-")[0]), folder + ": " + why)
+            record = normal(os.path.splitext(os.path.basename(folder))[0]) if is_recorded(folder) else ""
+            for one in asked:
+                if re.match(re.escape(one) + r"(-\d+(-|$)|$)", record):  # a version, or no more
+                    damaged.setdefault(one, folder + ": " + why)
             continue
         name = normal(name)
         if name in seen:
@@ -301,7 +303,7 @@ def look(job, answer):
         answer.say("package", {"name": clip(name), "version": clip(version), "kernels": name not in asked})
     if job["others"] and others > MOST_PACKAGES:
         answer.say("cut", others - MOST_PACKAGES)
-    for name in sorted((asked & set(damaged)) - seen):
+    for name in sorted(set(damaged) - seen):
         raise RuntimeError("its record cannot be read: " + damaged[name])
 
 

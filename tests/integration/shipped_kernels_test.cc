@@ -299,9 +299,44 @@ TEST_F(Kernels, ADamagedRecordHidesNoOtherPackage) {
   std::filesystem::rename(damaged, mine);
   EXPECT_EQ(Package("acme").Outcome(), "passed");  // a sound one lies behind it
   Set("PYTHONPATH", gate().Path("site"));
-  const CheckOutcome r = Package("acme");
-  EXPECT_THAT(r.Slugs(), ElementsAre("kernels-python-unusable"));
-  EXPECT_NE(r.Detail().find(mine + ": "), std::string::npos) << r.Detail();
+  std::string record = mine;
+  for (const char* name :
+       {"acme_kernels-1.4.dist-info", "acme-kernels-1.4.dist-info", "acme_kernels.egg-info"}) {
+    std::filesystem::rename(record, gate().Path("site/") + name);
+    record = gate().Path("site/") + name;
+    const CheckOutcome r = Package("acme");
+    EXPECT_THAT(r.Slugs(), ElementsAre("kernels-python-unusable")) << name;
+    EXPECT_NE(r.Detail().find(record + ": "), std::string::npos) << r.Detail();
+  }
+  std::filesystem::rename(record, gate().Path("site/acme-kernels-more-1.4.dist-info"));  // another package's
+  EXPECT_EQ(Package("acme").Skip("kind"), "absent");
+}
+
+// An image for JAX may have Transformer Engine without its part for PyTorch; whoever has that part uses it.
+TEST_F(Kernels, OfAPartThatIsInstalledAndBrokenAreRed) {
+  namespace fs = std::filesystem;
+  fs::create_directories(gate().Path("site/transformer_engine/pytorch"));
+  fs::create_directories(gate().Path("site/torch"));
+  fs::create_directories(gate().Path("site/part-2.8.0.dist-info"));
+  gate().Write("site/torch/__init__.py", "");
+  gate().Write("site/transformer_engine/__init__.py", "");
+  gate().Write("site/transformer_engine/pytorch/__init__.py",
+               "raise FileNotFoundError('no shared object file for Transformer Engine torch lib.')\n");
+  Set("PYTHONPATH", gate().Path("site"));
+  for (const std::string name :
+       {"transformer-engine-torch", "transformer_engine_torch", "transformer_engine"}) {
+    std::string folder = name;
+    std::replace(folder.begin(), folder.end(), '-', '_');
+    fs::rename(gate().Path("site/part-2.8.0.dist-info"), gate().Path("site/" + folder + "-2.8.0.dist-info"));
+    gate().Write("site/" + folder + "-2.8.0.dist-info/METADATA",
+                 "Metadata-Version: 2.1\nName: " + name + "\nVersion: 2.8.0\n");
+    const CheckOutcome r = Check("kernels.package", R"("params": {"adapter": "transformer_engine"})");
+    if (name == "transformer_engine")
+      EXPECT_EQ(r.Skip("kind"), "absent") << r.Detail();
+    else
+      EXPECT_THAT(r.Slugs(), ElementsAre("kernels-import-failed")) << name << r.Detail();
+    fs::rename(gate().Path("site/" + folder + "-2.8.0.dist-info"), gate().Path("site/part-2.8.0.dist-info"));
+  }
 }
 
 // Of hundreds of records only those are read whose names can be the package's.
