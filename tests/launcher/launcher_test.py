@@ -832,6 +832,13 @@ exit 1"""
             # Programs of podman's own, which the runner lacks: iptables, which netavark runs, and what makes networks without root.
             ([], 127, "Error: netavark: No such file or directory (os error 2)", 3, "runner.engine-failed"),
             ([], 126, "Error: netavark: Permission denied (os error 13)", 3, "runner.engine-failed"),
+            ([], 127, "Error: netavark: iptables: No such file or directory (os error 2)", 3, "runner.engine-failed"),
+            ([], 127, 'Error: netavark: nftables error: unable to execute "nft": No such file or directory (os error 2)', 3, "runner.engine-failed"),
+            ([], 127, "Error: netavark (exit code 1): No such file or directory (os error 2)", 3, "runner.engine-failed"),
+            ([], 127, "Error: error configuring network namespace for container a3166: failed to locate iptables: exec: \"iptables\": executable file not found in $PATH",
+             3, "runner.engine-failed"),
+            ([], 127, "Error: error configuring network namespace for container a3166: error adding pod to CNI network \"podman\": permission denied", 3,
+             "runner.engine-failed"),
             ([], 127, 'Error: could not find slirp4netns, the network namespace can\'t be configured: exec: "slirp4netns": executable file not found in $PATH', 3,
              "runner.engine-failed"),
             ([], 127, 'Error: could not find pasta, the network namespace can\'t be configured: exec: "pasta": executable file not found in $PATH', 3,
