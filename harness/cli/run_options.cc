@@ -34,7 +34,7 @@ void DeclareProcesses(CLI::App* app, RunOptions* o) {
   app->add_option_function<std::string>(
          "--workers-per-gpu",
          [o](const std::string& v) { o->workers_per_gpu = v == "auto" ? 0 : std::stoi(v); },
-         "number of warm workers that may share a GPU; auto: as many as fit; 1: no case shares the GPU "
+         "number of processes that may share a GPU; auto: as many as fit; 1: no case shares the GPU "
          "while it is timed")
       ->type_name("N|auto")
       ->check(CheckWorkersPerGpu());

@@ -175,7 +175,7 @@ std::string NoSpeedReason(const RunView& before, const RunView& after) {
     return "the drivers differ (" + before.driver + ", " + after.driver + ")";
   if (before.workers_per_gpu != after.workers_per_gpu)
     return std::to_string(before.workers_per_gpu) + " and " + std::to_string(after.workers_per_gpu) +
-           " warm workers shared a GPU (--workers-per-gpu)";
+           " processes shared a GPU (--workers-per-gpu)";
   return before.gpus.empty() ? "there was no GPU" : "";
 }
 
@@ -282,7 +282,7 @@ SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   // Whatever this run does, no case of that one was timed alone.
   if (before.complete && before.workers_per_gpu > 1)
     baseline.why_not = "there " + std::to_string(before.workers_per_gpu) +
-                       " warm workers shared a GPU; make a baseline with --workers-per-gpu 1";
+                       " processes shared a GPU; make a baseline with --workers-per-gpu 1";
   if (!baseline.why_not.empty()) return baseline;
   std::vector<std::string> changes;
   for (const LibraryChange& change : LibraryChanges(before, now))

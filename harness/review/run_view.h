@@ -42,7 +42,7 @@ struct RunView {
   std::string image, matrix, matrix_path, matrix_sha256, version, timestamp;
   std::string driver;             // empty: none was found
   std::vector<std::string> gpus;  // models
-  int64_t workers_per_gpu = 1;    // warm workers that used one at a time; above 1 no time is a case's own
+  int64_t workers_per_gpu = 1;    // processes that used one at a time; above 1 no time is a case's own
   // What was tested, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".
   std::vector<std::pair<std::string, std::string>> libraries;
   // Errors about the run as a whole, by name ("runner.worker-not-started"), with their first detail.

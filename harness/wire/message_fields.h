@@ -135,7 +135,7 @@ template <class Io, Like<FindingDescribed> M>
 void Fields(Io& io, M& m) {
   io("slug", m.finding.slug, Mark::kWhole), io("severity", m.finding.severity), io("blame", m.finding.blame);
   io("summary", m.finding.summary), io("remedy", m.finding.remedy), io("link", m.finding.link);
-  io("command", m.finding.command), io("where", m.finding.where);
+  io("command", m.finding.command), io("where", m.finding.where), io("of_result", m.finding.of_result);
   io("by", m.finding.declared_by, Mark::kWhole);
 }
 template <class Io, Like<Fact> M>

@@ -100,6 +100,7 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
                    " has a command that is not one line of printable text, at most " +
                    std::to_string(kMostCommand) + " bytes"};
   }
+  out->of_result = CCI_HAS(cci_finding, f, flags) && (f->flags & CCI_FINDING_OF_RESULT) != 0;
   if (out->summary.empty() || out->remedy.empty())
     return Error{"finding " + out->slug + " has no summary or no remedy"};
   out->declared_by = plugin->name;

@@ -62,7 +62,7 @@ TEST_F(Sharing, TwoWorkersUseOneGpuAtATimeAndTheReportsSaySo) {
   int workers = 0;
   for (const json& e : result.Events("WorkerStarted")) workers += e["sharing"] == 2 ? 1 : 0;
   EXPECT_EQ(workers, 2);
-  EXPECT_THAT(result.out, testing::HasSubstr("up to 2 warm workers"));
+  EXPECT_THAT(result.out, testing::HasSubstr("up to 2 processes"));
   EXPECT_THAT(result.junit, testing::HasSubstr("judged.times"));
 }
 
@@ -89,7 +89,7 @@ TEST_F(Sharing, EachIsToldItsShareAndOneShareIsLeft) {
   EXPECT_EQ(nothing[0]["value"], 0);
   EXPECT_EQ(nothing[1]["value"], 0);
   EXPECT_EQ(nothing[2]["value"], 0);
-  EXPECT_THAT(alone.out, testing::Not(testing::HasSubstr("warm workers")));
+  EXPECT_THAT(alone.out, testing::Not(testing::HasSubstr("shared a")));
 }
 
 TEST_F(Sharing, WhereItIsNotSafeOrNotAskedForThereIsOne) {

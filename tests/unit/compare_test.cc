@@ -286,7 +286,7 @@ TEST(Compare, TimesOfASharedGpuAreNotThoseOfOneAlone) {
   EXPECT_EQ(Compare(Timed(0, 1), after).slower.size(), 1u);
   after.workers_per_gpu = 4;
   EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
-  EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("1 and 4 warm workers"));
+  EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("1 and 4 processes"));
 }
 
 TEST(CompareText, NothingThatRunsSayCanSteerAReader) {

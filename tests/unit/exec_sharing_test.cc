@@ -29,11 +29,11 @@ SharingRoom Large() {
 }
 
 TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
-  EXPECT_EQ(WarmWorkersThatFit(Large()), 10);
+  EXPECT_EQ(ProcessesThatFit(Large()), 10);
   const auto with = [](auto change) {
     SharingRoom room = Large();
     change(room);
-    return WarmWorkersThatFit(room);
+    return ProcessesThatFit(room);
   };
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 4; }), 3) << "one job is left to others";
@@ -63,14 +63,38 @@ TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
   small.cases = 3;
   small.jobs = 8;
   small.asked = 2;
-  EXPECT_EQ(WarmWorkersThatFit(small), 2);
+  EXPECT_EQ(ProcessesThatFit(small), 2);
   small.asked = 6;
-  EXPECT_EQ(WarmWorkersThatFit(small), 3);
+  EXPECT_EQ(ProcessesThatFit(small), 3);
   small.jobs = 2;
-  EXPECT_EQ(WarmWorkersThatFit(small), 1);
+  EXPECT_EQ(ProcessesThatFit(small), 1);
   SharingRoom large = Large();
   large.asked = 1;
-  EXPECT_EQ(WarmWorkersThatFit(large), 1);
+  EXPECT_EQ(ProcessesThatFit(large), 1);
+}
+
+// A framework and its compilers each.
+TEST(SharingTest, FourCasesWithAProcessEachAreTheMost) {
+  const auto with = [](auto change) {
+    SharingRoom room = Large();
+    room.process_each = true;
+    room.host_bytes_each = 16 * kGiB;
+    room.cases = 13;
+    change(room);
+    return ProcessesThatFit(room);
+  };
+  EXPECT_EQ(with([](SharingRoom&) {}), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 2; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 79 * kGiB; }), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 36 * kGiB; }), 2) << "one share is left to others";
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 35 * kGiB; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 47 * kGiB; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 4; }), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 2; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.asked = 2; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.asked = 1; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.asked = 8, r.device_bytes = 35 * kGiB; }), 8);
 }
 
 // One after the other, and never the last; who ended is not started again for what is left.

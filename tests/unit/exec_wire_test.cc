@@ -207,11 +207,12 @@ TEST(WireTest, EveryFieldOfAPluginComesBackInItsPlace) {
 
 TEST(WireTest, ACommandIsTypedSomewhere) {
   FindingDescribed finding{
-      {"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p", "nvidia-smi", Where::kHost}};
+      {"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p", "nvidia-smi", Where::kHost, true}};
   const auto decoded = DecodeFromWorker(Encode(FromWorker(finding)));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.command, "nvidia-smi");
   EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.where, Where::kHost);
+  EXPECT_TRUE(std::get<FindingDescribed>(*decoded).finding.of_result);
   finding.finding.where = static_cast<Where>(9);
   EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(finding))).ok());
 }

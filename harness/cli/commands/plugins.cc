@@ -61,7 +61,8 @@ ordered_json ToJson(const PluginInfo& p) {
                         {"remedy", f.remedy},
                         {"link", f.link},
                         {"command", f.command},
-                        {"where", Name(f.where)}});
+                        {"where", Name(f.where)},
+                        {"of_result", f.of_result}});
   return {{"name", p.name},
           {"version", p.version},
           {"summary", p.summary},

@@ -52,6 +52,11 @@ Decision Cases::Decide(const AttemptResult& result) {
   history.seconds += result.seconds;
   if (result.leaked) history.Add(Flag::kLeaked);
   if (result.slow) history.Add(Flag::kSlow);
+  if (result.inconclusive) {
+    history.suspicion = Describe(result);
+    history.inconclusive = true;
+    return {Next::kConfirm, {}, {}};
+  }
   return shared ? AfterShared(result, good, &history) : Alone(result, good, &history);
 }
 
@@ -65,6 +70,7 @@ const Outcome* Cases::KnownOutcome(size_t i) {
   if (it == histories_.end()) return nullptr;
   History& history = it->second;
   if (!history.suspicion || history.decisive || !IsKnown(history.suspicion->kind)) return nullptr;
+  if (history.inconclusive) return nullptr;
   if (history.concurrent && IsShortOfMemory(history.suspicion->outcome)) return nullptr;
   history.Add(Flag::kUnconfirmed);
   return &history.suspicion->outcome;
@@ -115,8 +121,9 @@ Decision Cases::AfterShared(const AttemptResult& result, bool good, History* his
 
 Decision Cases::Alone(const AttemptResult& result, bool good, History* history) {
   if (result.mode == AttemptMode::kConfirm && history->suspicion && !history->decisive) {
-    // Only on a shared device a case can lack memory that it has alone.
-    if (good && history->concurrent && IsShortOfMemory(history->suspicion->outcome))
+    // Only on a shared device a case can lack what it has alone.
+    if (good &&
+        (history->inconclusive || (history->concurrent && IsShortOfMemory(history->suspicion->outcome))))
       return {Next::kFinal, result.outcome, {}};
     if (good) {
       history->Add(Flag::kOrderDependent);

@@ -17,7 +17,7 @@ namespace cudnn_ci {
 
 enum class Next {
   kFinal,     // outcome and findings are the case's
-  kConfirm,   // run again alone, in a fresh process
+  kConfirm,   // run again alone, in a fresh process: a shared one, or one beside others, is not believed
   kContinue,  // run again without the steps that ended it
   kRetry      // run again, whole, because --retries allows it
 };
@@ -71,7 +71,8 @@ class Cases {
     std::optional<Bad> suspicion;         // what the shared worker said, being confirmed
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
-    bool concurrent = false;  // the shared attempt may have shared its device's memory
+    bool concurrent = false;    // the shared attempt may have shared its device's memory
+    bool inconclusive = false;  // the first attempt was
     bool cross_device = false, timed = false;
     void Add(Flag flag);
   };

@@ -16,8 +16,8 @@ namespace cudnn_ci {
 
 struct SharingGroup;
 
-// How a worker uses its device: alone; as a warm worker, with others of its group; co-scheduled with such
-// ones.
+// How a worker uses its device: alone; as a warm worker or with a concurrent case, with others of its group;
+// co-scheduled with such ones.
 enum class Use { kAlone, kShared, kCoScheduled };
 
 class DeviceTable {
@@ -26,8 +26,9 @@ class DeviceTable {
   // nominal: there is nothing to test.
   DeviceTable(const std::vector<DeviceInfo>& devices, bool testable);
 
-  // Leases: never two workers on one device, but for warm ones of one `group` (no other's, and never without
-  // one), and one that is co-scheduled with such. "" is no device and always free; "*" is all of them.
+  // Leases: never two workers on one device, but for sharing ones of one `group` (no other's, and never
+  // without one), and one that is co-scheduled with such. "" is no device and always free; "*" is all of
+  // them.
   bool CanLease(const std::string& device, Use use = Use::kAlone, const SharingGroup* group = nullptr) const;
   void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone,
              const SharingGroup* group = nullptr);

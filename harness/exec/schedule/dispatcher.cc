@@ -105,7 +105,7 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (shared)
     StartWorker(queue, queue->device, std::nullopt, false);
   else
-    StartWorker(queue, queue->device, scheduler_->Take(queue, alone), false);
+    StartWorker(queue, queue->device, scheduler_->Take(queue, alone), false, use);
 }
 
 // Warm workers that are no longer needed.
@@ -168,7 +168,7 @@ WorkerCommand Dispatcher::Command(const CaseQueue* queue, const WorkerSlot& slot
   const std::vector<std::string> uuids = UuidsOf(slot.device);
   const bool hide = queue && queue->hide_devices && !one_process;
   command.env = WorkerEnvironment(SubjectOf(queue), hide || !uuids.empty() ? &uuids : nullptr);
-  if (slot.sharing > 1) LimitConnections(&command.env);
+  if (slot.sharing > 1 && slot.worker->shared()) LimitConnections(&command.env);
   command.for_debugger = one_process;
   return command;
 }
@@ -219,7 +219,7 @@ bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
 }
 
 WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
-                                    std::optional<size_t> alone_case, bool prewarmed) {
+                                    std::optional<size_t> alone_case, bool prewarmed, Use use) {
   const bool one_process = options_.isolation == Isolation::kNone;
   WorkerSlot slot;
   slot.queue = queue;
@@ -233,7 +233,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
     return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
   };
   const bool shared = !alone_case && queue && queue->shared;
-  if (shared) slot.sharing = MostWorkersOnDevice(*queue);
+  if (shared || use == Use::kShared) slot.sharing = MostWorkersOnDevice(*queue);
   // What is not the only one of its queue makes no context before its turn.
   const bool prepares = alone_case || (queue && !WarmWorkersOf(queue).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
@@ -255,8 +255,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   WorkerSlot* taken = &(slots_[id] = std::move(slot));
   taken->prewarmed = prewarmed;
   if (!prewarmed)
-    devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone,
-                    queue ? queue->group : nullptr);
+    devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : use, queue ? queue->group : nullptr);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
                       queue ? queue->subject : "", taken->device, shared, taken->sharing});
   Configure(*taken);

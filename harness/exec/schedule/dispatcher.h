@@ -32,12 +32,15 @@ struct WorkerSlot {
   std::set<std::string> plugins;
   std::string device;  // "gpu0", "*" for all, "" for none
   bool canary_pending = false;
-  int sharing = 1;  // warm workers that may use its device at a time, itself among them; what it was told
-  bool prewarmed = false;              // started before its turn, without the device's lease
+  int sharing = 1;         // processes that may use its device at a time, itself among them; what it was told
+  bool prewarmed = false;  // started before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for prewarmed, in its own process
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> cross_device;  // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
+  std::vector<FindingReported> kept;   // of IsBesideOthers, until it is known what they count for
+  // Has one case, which runs while other processes use its device.
+  bool IsBesideOthers() const { return sharing > 1 && !worker->shared(); }
 };
 
 // In the default compute mode, and not short of memory before the run began.
@@ -79,8 +82,9 @@ class Dispatcher {
   size_t ReadyWork(const CaseQueue& queue) const;
   bool EndsEarly(const WorkerSlot& slot, size_t workers) const;
   void EndNeedless();
+  // `use`: of the device, by a process that runs `alone_case`; what a warm worker's is its queue tells.
   WorkerSlot* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
-                          bool prewarmed);
+                          bool prewarmed, Use use = Use::kAlone);
   WorkerCommand Command(const CaseQueue* queue, const WorkerSlot& slot) const;
   void Configure(const WorkerSlot& slot);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
@@ -112,7 +116,7 @@ class Dispatcher {
   void MakeRoom(const CaseQueue* wanting, Use use = Use::kAlone);
   void Shutdown(WorkerSlot* slot);
   std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);
-  // Warm workers that may serve the queue at a time; it has less while it has little to do.
+  // Processes that may serve the queue at a time; it has less while it has little to do.
   int MostWorkersOf(const CaseQueue& queue) const;
   // The same of all queues of its group together: each of them may have one.
   int MostWorkersOnDevice(const CaseQueue& queue) const;

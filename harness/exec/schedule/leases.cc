@@ -21,7 +21,7 @@ bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool 
 
 // Concurrently with others only where neither can run short of memory for it.
 Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
-  if (alone || !queue.shared || queue.device == "*") return Use::kAlone;
+  if (alone || queue.device == "*" || (!queue.shared && MostWorkersOnDevice(queue) == 1)) return Use::kAlone;
   if (!queue.co_scheduled) return Use::kShared;
   const bool host_has_room = host_room_ >= options_.co_scheduled_host_bytes;
   return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kCoScheduled

@@ -11,6 +11,8 @@
 //   6. When the run is cancelled, what waits ends as it stood.
 // They happen in this order, each behind the ones before:
 //   confirmation   a shared process said something bad; alone it decides (Cases)
+//   alone          a process beside others said what they may have caused: no result, and so no exception to
+//                  rule 2; its findings stay as notes (beside_others.cc, Cases)
 //   continuation   a step ended the process; the case goes on without that step (Cases)
 //   retry          --retries; a pass is then flaky (Cases)
 //   cross-device   a failure that may be the GPU's; decides the blame alone (SecondOpinions)

@@ -31,6 +31,7 @@ bool Runner::SuspectsDevice(const AttemptResult& r) {
 Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, const Summary& summary,
                RunnerCallbacks callbacks, ProcessControl* control, int signal_fd)
     : plan_(plan),
+      catalog_(catalog),
       options_(std::move(options)),
       summary_(summary),
       callbacks_(std::move(callbacks)),
@@ -126,6 +127,7 @@ void Runner::Cancel(CancelReason reason, int signal) {
 void Runner::OnEffect(Worker* worker, Effect effect) {
   WorkerSlot& slot = dispatcher_.SlotOf(*worker);
   if (auto* event = std::get_if<EmitEvent>(&effect)) {
+    if (Keeps(&slot, &event->body)) return;
     auto* attached = std::get_if<Attached>(&event->body);
     if (!attached) return Emit(event->body);
     if (!attachments_.wanted()) return;
@@ -135,6 +137,7 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
           HarnessFinding("evidence-dropped", "the attachment " + attached->name + ": " + kept.error())});
     Emit(event->body);
   } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
+    EmitKept(&slot, &ended->result);
     OnAttemptEnded(slot, std::move(ended->result));
   } else if (auto* back = std::get_if<GiveBack>(&effect)) {
     for (const size_t c : back->case_indices)

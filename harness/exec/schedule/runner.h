@@ -47,6 +47,8 @@ class Runner : private PoolClient {
   static bool SuspectsDevice(const AttemptResult& r);
   bool Step();
   void Cancel(CancelReason reason, int signal);
+  bool Keeps(WorkerSlot* slot, EventBody* event) const;
+  void EmitKept(WorkerSlot* slot, AttemptResult* result);
   void OnAttemptEnded(const WorkerSlot& slot, AttemptResult result);
   void OnCanary(WorkerSlot* slot, const CanaryResult& result);
   void OnBadEnd(const WorkerSlot& slot, const ExitStatus& status);
@@ -66,6 +68,7 @@ class Runner : private PoolClient {
   bool SettleChanged();
 
   const Plan& plan_;
+  const Catalog& catalog_;
   const RunnerOptions options_;
   const Summary& summary_;
   const RunnerCallbacks callbacks_;

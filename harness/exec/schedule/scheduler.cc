@@ -103,8 +103,8 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
   const bool hide = c.devices == Devices::kNone;
   const bool co_scheduled = isolation == Isolation::kShared && IsCoScheduled(c);
-  const std::string kind =
-      group + '\n' + device + '\n' + (shared ? 's' : 'a') + (hide ? 'h' : '-') + (co_scheduled ? 'b' : '-');
+  const std::string kind = group + '\n' + device + '\n' + (shared ? 's' : 'a') + (hide ? 'h' : '-') +
+                           (co_scheduled ? 'b' : '-') + (c.concurrent && !shared ? 'c' : '-');
   CaseQueue& queue = queues_[kind + '\n' + subject];
   if (!queue.group) {
     queue.first = i;

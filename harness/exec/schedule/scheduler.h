@@ -34,8 +34,8 @@ inline constexpr size_t kSlowCase = 8;
 
 struct CaseQueue;
 
-// The queues on a device that differ by their subject alone. Where their cases are concurrent, warm workers
-// of all of them may use the device at the same time.
+// The queues on a device that differ by their subject alone. Where their cases are concurrent, processes of
+// all of them may use the device at the same time.
 struct SharingGroup {
   std::vector<CaseQueue*> queues;
 };
@@ -48,7 +48,7 @@ struct CaseQueue {
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   bool co_scheduled = false;  // its cases may run while a warm worker uses the device
   size_t first = 0;           // its first case in the plan
-  size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
+  size_t concurrent = 0;      // its cases that several processes may run at a time, with an outcome or not
   size_t slow = 0;            // of these the slow ones
   size_t single = 0;   // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;  // of these the ones of other checks, which come first (Case::leading)

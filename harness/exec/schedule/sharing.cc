@@ -1,4 +1,4 @@
-// Several warm workers on one GPU: how many, who is started when, and who gets which cases.
+// Several processes on one GPU: how many, who is started when, and who gets which cases.
 //
 // cuDNN answers what it offers and builds plans on one core, and a case waits for its own runs: in one
 // process most of a GPU and of its host is idle. What a second process costs is a context.
@@ -22,6 +22,9 @@ constexpr size_t kMostAtOnce = 8;
 // The default number. Building a plan keeps a processor busy; contexts are made one after the other.
 constexpr int kMostByItself = 10;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
+// Of processes with one case each: a framework, its compilers, and the processes that it starts.
+constexpr int kMostCases = 4;
+constexpr int64_t kDeviceBytesOfCase = int64_t{12} << 30;
 constexpr size_t kCasesEach = 48;      // in the plan, not slow; fewer are done before a context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
 
@@ -33,19 +36,21 @@ int Times(int64_t all, int64_t each) {
 // That have enough to do: one for each slow case, which takes longer than a context, and those for the
 // others.
 size_t WorkersWorthStarting(const SharingRoom& room) {
+  if (room.process_each) return room.cases;
   const size_t others = room.cases - room.slow;
   return std::max(room.queues, room.slow + (others > 0 ? std::max<size_t>(1, others / kCasesEach) : 0));
 }
 
 }  // namespace
 
-int WarmWorkersThatFit(const SharingRoom& room) {
+int ProcessesThatFit(const SharingRoom& room) {
+  const int64_t device_bytes_each = room.process_each ? kDeviceBytesOfCase : kDeviceBytesEach;
   int most = std::min((room.jobs - 1) / room.devices, Times(static_cast<int64_t>(room.cases), 1));
   if (room.asked > 0) return std::clamp(room.asked, 1, std::max(1, most));
-  for (const int limit :
-       {kMostByItself, room.processors / room.devices, Times(room.device_bytes, kDeviceBytesEach) - 1,
-        Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
-        Times(static_cast<int64_t>(WorkersWorthStarting(room)), 1)})
+  for (const int limit : {room.process_each ? kMostCases : kMostByItself, room.processors / room.devices,
+                          Times(room.device_bytes, device_bytes_each) - 1,
+                          Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
+                          Times(static_cast<int64_t>(WorkersWorthStarting(room)), 1)})
     most = std::min(most, limit);
   return std::max(1, most);
 }
@@ -59,9 +64,7 @@ int ThreadsEach(int processors, bool quota, int sharers) {
 // By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
 // not tell (inside MIG) cannot be shared out.
 int Dispatcher::WorkersThatFit(const CaseQueue& queue, SharingRoom room) const {
-  if (options_.isolation != Isolation::kShared || !queue.shared || queue.co_scheduled ||
-      queue.concurrent == 0)
-    return 1;
+  if (options_.isolation != Isolation::kShared || queue.co_scheduled || queue.concurrent == 0) return 1;
   if (!HasRoom(options_.facts, queue.device, 0, false)) return 1;
   room.asked = options_.workers_per_gpu;
   room.jobs = options_.jobs;
@@ -69,8 +72,9 @@ int Dispatcher::WorkersThatFit(const CaseQueue& queue, SharingRoom room) const {
   room.processors = options_.processors;
   room.device_bytes = FactsOfGpu(options_.facts, queue.device).memory_free_bytes.value_or(0);
   room.host_bytes = host_room_;
-  room.host_bytes_each = options_.co_scheduled_host_bytes / 2;
-  return WarmWorkersThatFit(room);
+  room.process_each = !queue.shared;
+  room.host_bytes_each = options_.co_scheduled_host_bytes / (queue.shared ? 2 : 1);
+  return ProcessesThatFit(room);
 }
 
 int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
@@ -100,15 +104,16 @@ std::vector<WorkerSlot*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
   return out;
 }
 
-// No worker joins while one of them is about to end or under suspicion: the canary that decides has the
-// device for itself, and so has what comes after it.
+// No worker joins while a warm one is about to end or under suspicion: the canary that decides has the device
+// for itself, and so has what comes after it.
 const SharingGroup* Dispatcher::Joinable(const CaseQueue* queue) const {
   if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
   for (const auto& [id, slot] : slots_) {
-    if (!slot.queue || slot.queue->group != queue->group || slot.prewarmed || !slot.worker->shared())
-      continue;
-    if (slot.queue->single > 0 || !slot.worker->accepting() || slot.canary_pending) return nullptr;
+    if (!slot.queue || slot.queue->group != queue->group || slot.prewarmed) continue;
+    if (!slot.worker->shared() && slot.sharing == 1) continue;  // alone
+    if (slot.queue->single > 0 || slot.canary_pending) return nullptr;
+    if (slot.worker->shared() && !slot.worker->accepting()) return nullptr;
     ++workers;
   }
   return workers < MostWorkersOnDevice(*queue) ? queue->group : nullptr;
@@ -190,7 +195,8 @@ void Dispatcher::EndNeedless() {
   for (const auto& [id, slot] : slots_) given[slot.queue] += slot.worker->queued();
   for (WorkerSlot* slot : Slots()) {
     const CaseQueue* queue = slot->queue;
-    if (slot->sharing == 1 || !queue || !queue->empty() || given[queue] == 0) continue;
+    if (slot->sharing == 1 || !slot->worker->shared() || !queue || !queue->empty() || given[queue] == 0)
+      continue;
     if (!slot->worker->idle() || slot->worker->ending() || slot->prewarmed || slot->canary_pending) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)

@@ -1,4 +1,4 @@
-// How many warm workers may use a GPU at a time. Pure.
+// How many processes may use a GPU at a time. Pure.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
 
@@ -18,11 +18,12 @@ struct SharingRoom {
   size_t queues = 1;            // that need a worker each, whatever there is to do
   size_t cases = 0;             // of the queues that may run so
   size_t slow = 0;              // of these
+  bool process_each = false;    // not for warm workers, but for processes with one case each
 };
 
 // At least 1. One job is left to others, and of the memory as much as one of them has. Who asks for a number
 // is held to jobs and cases alone: the memory is shared out, whatever it comes to.
-int WarmWorkersThatFit(const SharingRoom& room);
+int ProcessesThatFit(const SharingRoom& room);
 
 // Whether `workers` of one queue get its `work` (1 each case, kSlowCase for a slow one) done sooner than one
 // fewer. Contexts end one after the other, for a tenth of a second each, in which a worker gets through a

@@ -24,6 +24,8 @@ struct AttemptResult {
   int signal = 0;  // that ended the process
   bool leaked = false, context_broken = false, slow = false;
   bool concurrent = false;  // its device may have been shared with other processes, and its memory
+  // It is bad, and what others took of the device and the host may be why: it counts for nothing.
+  bool inconclusive = false;
 };
 
 // For the pool.

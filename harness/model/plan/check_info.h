@@ -42,7 +42,7 @@ struct CheckInfo {
   bool shareable = false, per_subject = false, disturbs = false, pooled = false;
   bool second_opinion = false;  // a failure is repeated on another GPU: it may be the first one's
   bool slow_cases = false;      // each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES)
-  bool concurrent = false;      // its cases may run in several shared processes of one GPU at a time
+  bool concurrent = false;      // several processes of one GPU may run its cases at a time
   // Of a plugin that is not the tool's own: it shares no process with another plugin.
   bool third_party = false;
   bool validates = false;  // its plugin validates the parameters of a case while the plan is made

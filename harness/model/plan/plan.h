@@ -36,7 +36,8 @@ struct Case {
   bool second_opinion = false;
   // So many times as slow as in the baseline it may be; 0: it is not held to one.
   double max_slowdown = 0;
-  // Shareable, with one device: several warm workers of that may run such cases (CCI_CHECK_CONCURRENT).
+  // With one device: several processes of that may run such cases at a time, warm workers if it is shareable,
+  // and else one for each case (CCI_CHECK_CONCURRENT).
   bool concurrent = false;
   // Each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES).
   bool slow = false;

@@ -36,6 +36,7 @@ struct FindingInfo {
   // One line that fixes it, or shows more of it, and where it is typed. Empty: no line fits everywhere.
   std::string command = {};
   Where where = Where::kNone;
+  bool of_result = false;  // no other process can cause it (CCI_FINDING_OF_RESULT)
 };
 
 // One finding about one case or about the run.

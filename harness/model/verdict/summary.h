@@ -57,7 +57,7 @@ struct Summary {
   std::vector<Finding> run_findings;  // about the run as a whole
   std::vector<DeviceLost> devices_lost;
   int64_t workers = 0;
-  // Warm workers that used one GPU at a time, at most. Above 1 times on it are those of a shared GPU.
+  // Processes that used one GPU at a time, at most. Above 1 times on it are those of a shared GPU.
   int64_t workers_per_gpu = 1;
   std::string report_failure;  // reports that could not be written, separated by "; "
 

@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
     judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + Beginning(table.sha256, 16));
   if (summary.workers_per_gpu > 1)
     judged.emplace_back("times", "measured while up to " + std::to_string(summary.workers_per_gpu) +
-                                     " warm workers shared a GPU");
+                                     " processes shared a GPU");
   for (auto& line : ForeignKnowledge(run)) judged.push_back(std::move(line));
   for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
   for (auto& line : PartsTested(run)) judged.push_back(std::move(line));

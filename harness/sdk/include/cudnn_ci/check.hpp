@@ -242,11 +242,14 @@ struct CText {
   CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, CCI_WHERE_IMAGE, nullptr)
 // The same with one line that fixes it, and where it is typed (enum cci_where).
 #define CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, where, command) \
-  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                 \
-    static const cci_finding f = {                                                             \
-        sizeof(cci_finding), severity, blame, slug, summary, remedy, link, command, where};    \
-    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                \
-    return true;                                                                               \
+  CCI_FINDING_WITH_FLAGS(slug, severity, blame, summary, remedy, link, where, command, 0)
+// The same with flags (enum cci_finding_flags).
+#define CCI_FINDING_WITH_FLAGS(slug, severity, blame, summary, remedy, link, where, command, flags) \
+  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                      \
+    static const cci_finding f = {                                                                  \
+        sizeof(cci_finding), severity, blame, slug, summary, remedy, link, command, where, flags};  \
+    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                     \
+    return true;                                                                                    \
   }();
 
 // Registers a check struct under PLUGIN.name. At namespace scope, in any file of the plugin.

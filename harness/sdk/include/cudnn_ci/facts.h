@@ -56,7 +56,7 @@
 /* The specifications of all subjects of the run, each followed by a line's end. The harness tells them. */
 #define CCI_FACT_RUN_SUBJECTS "run.subjects"
 
-/* What a process may count on while several warm workers use one GPU. The harness tells them to such a
+/* What a process may count on while several processes use one GPU. The harness tells them to such a
  * process and to no other; what a plugin reports under these keys is not passed on to it. */
 #define CCI_FACT_SHARE_PROCESSORS "share.processors"       /* at least 1, decimal */
 #define CCI_FACT_SHARE_DEVICE_MEMORY "share.device_memory" /* bytes, decimal */

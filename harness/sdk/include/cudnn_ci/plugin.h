@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.6, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.7, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -42,7 +42,7 @@ extern "C" {
 
 /* Versions and names of this interface. */
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 6u
+#define CCI_ABI_MINOR 7u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -113,7 +113,10 @@ enum cci_check_flags {
   /* Since 1.3. Of a shareable check that uses one device: where there is room, several shared processes run
    * its cases on that device at the same time. No case may depend on being the only one there. It keeps to
    * CCI_FACT_SHARE_DEVICE_MEMORY and skips (CCI_SKIP_MEMORY) what needs more, which is then run with no one
-   * beside it. What it measures is of a device that others use as well. */
+   * beside it. What it measures is of a device that others use as well.
+   * Since 1.7 also of a check that is not shareable: where there is room, its cases, each in a process of its
+   * own, use that device at the same time. A failure of such a process is run again with no one beside it,
+   * unless each error that it reported is CCI_FINDING_OF_RESULT. */
   CCI_CHECK_CONCURRENT = 1u << 5,
   /* Since 1.6. Of a concurrent check: its cases usually take a tenth of a second or more, so that a further
    * process, whose context costs up to 400 ms, pays from a few of them on. A hint: it changes no outcome. */
@@ -164,6 +167,12 @@ enum cci_where {
   CCI_WHERE_MATRIX = 2 /* a member of the matrix */
 };
 
+enum cci_finding_flags {
+  /* Since 1.7. It judges a result that was computed to its end. The time and memory that other processes
+   * take cannot cause it: it counts although others used the device. */
+  CCI_FINDING_OF_RESULT = 1u << 0
+};
+
 typedef struct cci_finding {
   uint32_t struct_size;
   uint32_t severity;   /* enum cci_severity */
@@ -176,6 +185,7 @@ typedef struct cci_finding {
    */
   const char* command;
   uint32_t where; /* enum cci_where; of no meaning without a command */
+  uint32_t flags; /* since ABI 1.7: enum cci_finding_flags */
 } cci_finding;
 
 enum cci_plugin_flags {

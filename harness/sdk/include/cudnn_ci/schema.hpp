@@ -226,7 +226,7 @@ class Schema {
     check_.flags |= CCI_CHECK_SECOND_OPINION;
     return *this;
   }
-  // Shareable, and in several processes of one device at a time (CCI_CHECK_CONCURRENT).
+  // In several processes of one device at a time: shared ones, or one for each case (CCI_CHECK_CONCURRENT).
   Schema& Concurrent() {
     check_.flags |= CCI_CHECK_CONCURRENT;
     return *this;

@@ -1,0 +1,55 @@
+// Runner: what the result of a case counts for that ran while other processes used its device.
+//
+// A case of a concurrent check that is not shareable has a process of its own, and would have had the device
+// for itself. So a result for which others may be the cause counts for nothing: the case runs again, alone,
+// and its findings until then stay as notes. What others cannot cause counts at once.
+#include <algorithm>
+
+#include "exec/schedule/runner.h"
+
+namespace cudnn_ci {
+namespace {
+
+bool IsOfResult(const Catalog& catalog, const std::string& plugin, const std::string& id) {
+  for (const PluginInfo& p : catalog.plugins)
+    for (const FindingInfo& f : p.findings)
+      if (p.name == plugin && f.slug == id) return f.of_result;
+  return false;
+}
+
+// Whether others may be the cause.
+bool IsInconclusive(const Catalog& catalog, const std::string& plugin, const Outcome& outcome,
+                    const std::vector<FindingReported>& found) {
+  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->kind == SkipKind::kMemory;
+  if (const auto* errored = std::get_if<Errored>(&outcome))
+    return errored->kind != ErrorKind::kCancelled && errored->kind != ErrorKind::kDeviceLost;
+  if (!std::holds_alternative<Failed>(outcome)) return false;
+  const auto may_be_theirs = [&](const FindingReported& one) {
+    return one.finding.severity == Severity::kError && !IsOfResult(catalog, plugin, one.finding.slug);
+  };
+  const bool has_error = std::any_of(found.begin(), found.end(), [](const FindingReported& one) {
+    return one.finding.severity == Severity::kError;
+  });
+  return !has_error || std::any_of(found.begin(), found.end(), may_be_theirs);
+}
+
+}  // namespace
+
+bool Runner::Keeps(WorkerSlot* slot, EventBody* event) const {
+  auto* found = std::get_if<FindingReported>(event);
+  if (!found || !slot->IsBesideOthers()) return false;
+  slot->kept.push_back(std::move(*found));
+  return true;
+}
+
+void Runner::EmitKept(WorkerSlot* slot, AttemptResult* result) {
+  if (!slot->IsBesideOthers()) return;
+  const std::string& plugin = plan_.cases[result->case_index].planned.plugin;
+  result->inconclusive = !cancelled_ && IsInconclusive(catalog_, plugin, result->outcome, slot->kept);
+  for (FindingReported& found : std::exchange(slot->kept, {})) {
+    if (result->inconclusive) found.finding.severity = Severity::kNote;
+    Emit(found);
+  }
+}
+
+}  // namespace cudnn_ci
