@@ -363,6 +363,7 @@ struct OfPackage {
   static void Describe(Schema<Params>& s) {
     s.Summary("the results of a package's own kernels are right, or the package refuses the problem")
         .Devices(CCI_DEVICES_ONE)
+        .Concurrent()
         .Requires("driver.canary");
     s.Param("adapter", &Params::adapter).Summary("adapter for the package, such as \"torch\"");
     DescribeInterpreter(s, 240);
@@ -373,10 +374,7 @@ struct OfPackage {
     const std::vector<Adapter> adapters = AdaptersOf(ctx);
     const auto adapter = std::find_if(adapters.begin(), adapters.end(),
                                       [&](const Adapter& one) { return one.name == p.adapter; });
-    if (adapter == adapters.end()) {
-      ctx.Finding(kKernelsAdapterUnknown, p.adapter);
-      return;
-    }
+    if (adapter == adapters.end()) return ctx.Finding(kKernelsAdapterUnknown, p.adapter);
     const std::string python = RunnersPython(ctx, p.python);
     const RunnerAnswer look = ListPackages(ctx, python, adapter->distributions, false, 60);
     RunnerPackage package;

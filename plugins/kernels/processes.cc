@@ -12,7 +12,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr double kGiB = 1 << 30;
-constexpr double kProcessorsEach = 2, kHostBytesEach = 4 * kGiB, kDeviceBytesEach = 6 * kGiB;
+constexpr double kProcessorsEach = 2, kHostBytesEach = 4 * kGiB, kDeviceBytesEach = 5 * kGiB;
 
 int Affinity() {
   cpu_set_t set;

@@ -18,7 +18,7 @@ struct KernelRoom {
   int asked = 0;                                   // processes, by the user; 0: as many as there is room for
 };
 
-// At least 1. Each takes two processors, 4 GiB of host memory and 6 GiB of device memory: a framework with
+// At least 1. Each takes two processors, 4 GiB of host memory and 5 GiB of device memory: a framework with
 // its context and its compiler. What is not known is no room, and a compute mode other than "default" is for
 // one process, whatever the user asks for.
 int MostKernelProcesses(const KernelRoom& room);

@@ -2,6 +2,7 @@
 
 #include <cudnn_ci/facts.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
@@ -24,6 +25,11 @@ std::vector<std::string> CachesIn(const std::string& folder) {
                            "CUTE_DSL_CACHE_DIR", "QUACK_CACHE_DIR", "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR"})
     environment.push_back(std::string(name) + "=" + folder + "/cache");
   return environment;
+}
+
+// Of the memory that is free no more than its share, if it has one.
+void KeepTo(const std::string& share, std::optional<double>* bytes) {
+  if (!share.empty() && *bytes) *bytes = std::min(**bytes, std::strtod(share.c_str(), nullptr));
 }
 
 }  // namespace
@@ -75,6 +81,9 @@ KernelRoom RoomForProcesses(const Context& ctx) {
     if (!free.empty()) room.device_bytes = std::strtod(free.c_str(), nullptr);
   }
   if (const std::optional<HostRoom> host = LookAtHostMemory()) room.host_bytes = host->bytes;
+  // Where other cases run at the same time.
+  KeepTo(ctx.Fact(CCI_FACT_SHARE_DEVICE_MEMORY), &room.device_bytes);
+  KeepTo(ctx.Fact(CCI_FACT_SHARE_HOST_MEMORY), &room.host_bytes);
   room.asked = std::atoi(Environment("CUDNN_CI_KERNEL_PROCESSES").c_str());
   return room;
 }

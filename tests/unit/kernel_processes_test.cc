@@ -107,7 +107,7 @@ TEST(KernelProcesses, AreAsManyAsThereIsRoomFor) {
     change(room);
     return MostKernelProcesses(room);
   };
-  EXPECT_EQ(MostKernelProcesses(wide), 13);
+  EXPECT_EQ(MostKernelProcesses(wide), 16);
   EXPECT_EQ(most([](KernelRoom& r) { r.processors = 8; }), 4);
   EXPECT_EQ(most([](KernelRoom& r) { r.processors = 5; }), 2);
   EXPECT_EQ(most([](KernelRoom& r) { r.processors = 4; }), 2);
@@ -116,18 +116,18 @@ TEST(KernelProcesses, AreAsManyAsThereIsRoomFor) {
   EXPECT_EQ(most([](KernelRoom& r) { r.host_bytes = 12 * kGiB; }), 3);
   EXPECT_EQ(most([](KernelRoom& r) { r.host_bytes = 8 * kGiB - 1; }), 1);
   EXPECT_EQ(most([](KernelRoom& r) { r.host_bytes = 0; }), 1);
-  EXPECT_EQ(most([](KernelRoom& r) { r.device_bytes = 12 * kGiB; }), 2);
-  EXPECT_EQ(most([](KernelRoom& r) { r.device_bytes = 12 * kGiB - 1; }), 1);
+  EXPECT_EQ(most([](KernelRoom& r) { r.device_bytes = 10 * kGiB; }), 2);
+  EXPECT_EQ(most([](KernelRoom& r) { r.device_bytes = 10 * kGiB - 1; }), 1);
   // What is unknown, as the free memory of a part of a GPU.
   EXPECT_EQ(most([](KernelRoom& r) { r.device_bytes.reset(); }), 1);
   EXPECT_EQ(most([](KernelRoom& r) { r.host_bytes.reset(); }), 1);
-  EXPECT_EQ(most([](KernelRoom& r) { r.compute_mode = ""; }), 13);
+  EXPECT_EQ(most([](KernelRoom& r) { r.compute_mode = ""; }), 16);
   EXPECT_EQ(most([](KernelRoom& r) { r.compute_mode = "exclusive_process"; }), 1);
   EXPECT_EQ(most([](KernelRoom& r) { r.compute_mode = "prohibited"; }), 1);
   // Cases of other GPUs run at the same time.
   EXPECT_EQ(most([](KernelRoom& r) { r.gpus = 8; }), 4);
   EXPECT_EQ(most([](KernelRoom& r) { r.gpus = 8, r.host_bytes = 64 * kGiB; }), 2);
-  EXPECT_EQ(most([](KernelRoom& r) { r.gpus = 0; }), 13);
+  EXPECT_EQ(most([](KernelRoom& r) { r.gpus = 0; }), 16);
 }
 
 TEST(KernelProcesses, AreAsManyAsTheUserAsksForOnAGpuThatTakesThem) {
