@@ -285,6 +285,30 @@ TEST_F(RunnerTest, WhatWorksInAChildRunsBesideAWarmWorkerWhereThereIsRoomForBoth
   EXPECT_EQ(story("34359738368", Layer::kFramework), "+-+-") << "too little memory of the host";
 }
 
+// No second attempt can tell more of it: its GPU is gone.
+TEST_F(RunnerTest, ACaseBesideOthersWhoseProcessSurvivesSigkillIsAbandonedToo) {
+  options_.devices = {{"gpu0", "", "", ""}};
+  options_.facts.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.memory_free_bytes", "99999999999"}};
+  options_.jobs = 4;
+  options_.workers_per_gpu = 2;
+  plan_.cases = {MakeCase("hang", {{"ignore_term", false}}, 0.2), MakeCase("hang", {}, 20)};
+  plan_.cases[1].planned.ref.id = "fixture.other";
+  for (Case& c : plan_.cases) {
+    c.devices = Devices::kOne;
+    c.planned.ref.device = "gpu0";
+    c.concurrent = true;
+  }
+  StuckProcesses control;
+  Run(&control);
+  const auto error_of = [&](const std::string& id) {
+    return std::get<Errored>(fold_.summary().Find({id, "gpu0"})->outcome).kind;
+  };
+  EXPECT_EQ(fold_.summary().workers_per_gpu, 2);
+  EXPECT_EQ(fold_.summary().devices_lost.size(), 1u);
+  EXPECT_EQ(error_of("fixture.hang"), ErrorKind::kAbandoned);
+  EXPECT_EQ(error_of("fixture.other"), ErrorKind::kDeviceLost);
+}
+
 // A warm process that has nothing to do any more gives way to the next one of its kind.
 TEST_F(RunnerTest, WhatRunsBesideOthersFollowsOneAnother) {
   options_.devices = {{"gpu0", "", "", ""}};

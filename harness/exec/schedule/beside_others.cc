@@ -17,12 +17,13 @@ bool IsOfResult(const Catalog& catalog, const std::string& plugin, const std::st
   return false;
 }
 
-// Whether others may be the cause.
+// Whether others may be the cause, and the case can run again. Of what survived SIGKILL the GPU is lost.
 bool IsInconclusive(const Catalog& catalog, const std::string& plugin, const Outcome& outcome,
                     const std::vector<FindingReported>& found) {
   if (const auto* skipped = std::get_if<Skipped>(&outcome)) return skipped->kind == SkipKind::kMemory;
   if (const auto* errored = std::get_if<Errored>(&outcome))
-    return errored->kind != ErrorKind::kCancelled && errored->kind != ErrorKind::kDeviceLost;
+    return errored->kind != ErrorKind::kCancelled && errored->kind != ErrorKind::kDeviceLost &&
+           errored->kind != ErrorKind::kAbandoned;
   if (!std::holds_alternative<Failed>(outcome)) return false;
   const auto may_be_theirs = [&](const FindingReported& one) {
     return one.finding.severity == Severity::kError && !IsOfResult(catalog, plugin, one.finding.slug);
