@@ -89,7 +89,7 @@ TEST(Plan, AnythingPooledButTheDriversOwnIsPreparedOnTheFirstDevice) {
 }
 
 TEST(Plan, OnlyChecksOfOneDeviceThatSaySoAreConcurrent) {
-  const auto is_concurrent = [](bool concurrent, bool shareable, Devices devices) {
+  const auto is_concurrent = [](bool concurrent, bool shareable, Devices devices, bool pooled = false) {
     Catalog catalog = SmallCatalog();
     for (PluginInfo& plugin : catalog.plugins) {
       for (CheckInfo& check : plugin.checks) {
@@ -97,6 +97,7 @@ TEST(Plan, OnlyChecksOfOneDeviceThatSaySoAreConcurrent) {
         check.concurrent = concurrent;
         check.shareable = shareable;
         check.devices = devices;
+        check.pooled = pooled;
       }
     }
     const Plan plan = PlanOf(R"("checks":[{"check":"cudnn.init"}])", catalog);
@@ -106,6 +107,8 @@ TEST(Plan, OnlyChecksOfOneDeviceThatSaySoAreConcurrent) {
   EXPECT_FALSE(is_concurrent(false, true, Devices::kOne));
   EXPECT_TRUE(is_concurrent(true, false, Devices::kOne));
   EXPECT_FALSE(is_concurrent(true, true, Devices::kAll));
+  EXPECT_FALSE(is_concurrent(true, false, Devices::kOne, true)) << "it shares its process with other checks";
+  EXPECT_TRUE(is_concurrent(true, true, Devices::kOne, true));
 }
 
 TEST(Plan, PullsPrerequisitesInForTheSameSubjectAndDevice) {

@@ -66,7 +66,8 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.shareable = check->shareable;
   c.second_opinion = check->second_opinion && check->devices == Devices::kOne;
   c.slow = check->slow_cases;
-  c.concurrent = check->concurrent && check->devices == Devices::kOne;
+  // A pooled check that is not shareable joins a process of others, where it is the only one of its kind.
+  c.concurrent = check->concurrent && check->devices == Devices::kOne && (check->shareable || !check->pooled);
   // AddCase knows the device. A framework's check has no context that it could share.
   c.pooled = (check->pooled || check->shareable) && check->layer != Layer::kFramework;
   c.leading = check->pooled && !check->shareable && !check->per_subject;
