@@ -186,6 +186,35 @@ TEST_F(ConcurrentProcess, ALostGpuIsLostForAllOfThem) {
   EXPECT_THAT(run_.LeftAfter(1), IsEmpty());
 }
 
+// What the others' share is of does not matter to it.
+TEST_F(ConcurrentProcess, OnlyASkipForMemoryRunsAgainAlone) {
+  const GateResult result = Gate(Cases(2, "absent", "", R"(, "allow_skip": ["absent"])"));
+  EXPECT_EQ(result.report["totals"]["skipped"], 2) << result.out;
+  EXPECT_THAT(Modes(result), ElementsAre("alone", "alone"));
+}
+
+TEST_F(ConcurrentProcess, AnExpectationThatHoldsAloneIsMet) {
+  const GateResult result = Gate(Cases(2, "expect"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(Modes(result), ElementsAre("alone", "alone", "confirm", "confirm"));
+}
+
+// Alone it crashes in the step again, and then goes on without it.
+TEST_F(ConcurrentProcess, AStepIsLeftOutOnlyForWhatItDoesAlone) {
+  const GateResult result = Gate(Cases(2, "step"));
+  EXPECT_EQ(result.report["totals"]["errored"], 2) << result.out;
+  EXPECT_THAT(Modes(result), ElementsAre("alone", "alone", "alone", "alone", "confirm", "confirm"));
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(result.Flags(Id(i, "step")), Contains("step-skipped"));
+}
+
+TEST_F(ConcurrentProcess, ACrashBesideOthersBlamesNobodyWhenTheRunEndsBeforeItsTurnAlone) {
+  const GateResult result =
+      Gate(Cases(1, "crash") + ", " + Cases(1, "stay"), {"--workers-per-gpu", "3", "--time-limit", "1.5"});
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  EXPECT_EQ(result.Outcome(Id(0, "crash")), "errored");
+  EXPECT_EQ(result.Errors(Id(0, "crash")), "undetermined.cancelled");
+}
+
 // It has no outcome when the run ends before its turn alone comes, and is red.
 TEST_F(ConcurrentProcess, WhatWasNotRunAgainIsNoPass) {
   const GateResult result =

@@ -197,8 +197,7 @@ void Runner::Decide(const AttemptResult& result) {
   Decision decision = cases_.Decide(result);
   if (decision.next == Next::kFinal)
     return Conclude(i, std::move(decision.outcome), std::move(decision.findings));
-  // The run is over: what was to be looked at again counts as it stands.
-  if (cancelled_) return Finalize(i, result.outcome, {});
+  if (cancelled_) return Finalize(i, AsItStands(result), {});
   scheduler_.Requeue(i, true);
 }
 

@@ -49,6 +49,7 @@ class Runner : private PoolClient {
   void Cancel(CancelReason reason, int signal);
   bool Keeps(WorkerSlot* slot, EventBody* event) const;
   void EmitKept(WorkerSlot* slot, AttemptResult* result);
+  static Outcome AsItStands(const AttemptResult& result);
   void OnAttemptEnded(const WorkerSlot& slot, AttemptResult result);
   void OnCanary(WorkerSlot* slot, const CanaryResult& result);
   void OnBadEnd(const WorkerSlot& slot, const ExitStatus& status);
