@@ -163,7 +163,22 @@ TEST_F(ConcurrentProcess, AWrongResultCountsAtOnce) {
   EXPECT_THAT(Modes(result), ElementsAre("alone", "alone"));
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(result.Outcome(Id(i, "result")), "failed");
-    EXPECT_EQ(result.Case(Id(i, "result"))["findings"][0]["severity"], "error");
+    EXPECT_EQ(result.Errors(Id(i, "result")), "image.fixture-result");
+  }
+}
+
+TEST_F(ConcurrentProcess, AWrongResultBesideAnotherErrorIsAskedAgain) {
+  const GateResult result = Gate(Cases(2, "both"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(Modes(result), ElementsAre("alone", "alone", "confirm", "confirm"));
+}
+
+TEST_F(ConcurrentProcess, WhatIsFoundBeforeTheRunEndsBlamesNobody) {
+  const GateResult result = Gate(Cases(2, "find_stay"), {"--workers-per-gpu", "3", "--time-limit", "1.5"});
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(result.Errors(Id(i, "find_stay")), "undetermined.cancelled undetermined.time-limit");
+    EXPECT_EQ(result.Case(Id(i, "find_stay"))["findings"][0]["severity"], "note");
   }
 }
 

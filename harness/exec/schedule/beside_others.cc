@@ -46,9 +46,12 @@ bool Runner::Keeps(WorkerSlot* slot, EventBody* event) const {
 void Runner::EmitKept(WorkerSlot* slot, AttemptResult* result) {
   if (!slot->IsBesideOthers()) return;
   const std::string& plugin = plan_.cases[result->case_index].planned.plugin;
-  result->inconclusive = !cancelled_ && IsInconclusive(catalog_, plugin, result->outcome, slot->kept);
+  result->inconclusive = IsInconclusive(catalog_, plugin, result->outcome, slot->kept);
+  // Of one that did not come to its end, and does not run again, only what others cannot cause is an error.
+  const bool unfinished = std::holds_alternative<Errored>(result->outcome);
   for (FindingReported& found : std::exchange(slot->kept, {})) {
-    if (result->inconclusive) found.finding.severity = Severity::kNote;
+    const bool counts = !unfinished || IsOfResult(catalog_, plugin, found.finding.slug);
+    if (result->inconclusive || !counts) found.finding.severity = Severity::kNote;
     Emit(found);
   }
 }
