@@ -122,6 +122,20 @@ TEST_F(Kernels, ThatCrashHangOrBreakTheGpuAreNamedWithTheirCall) {
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
+// All else that goes wrong beside others is asked again alone.
+TEST_F(Kernels, ThatAreWrongOrNotRefusedCountBesideOthers) {
+  const json plugins = json::parse(gate().Command({"plugins", "--json"}).out)["plugins"];
+  std::vector<std::string> of_result, concurrent;
+  for (const json& plugin : plugins) {
+    for (const json& finding : plugin["findings"])
+      if (finding["of_result"]) of_result.push_back(finding["slug"]);
+    for (const json& check : plugin["checks"])
+      if (check["concurrent"] && !check["shareable"]) concurrent.push_back(check["name"]);
+  }
+  EXPECT_THAT(of_result, UnorderedElementsAre("kernels-wrong", "kernels-not-refused"));
+  EXPECT_THAT(concurrent, ElementsAre("kernels.package"));
+}
+
 // Two processes, whose calls are those of "stays" and "fails": whatever becomes of one, the other goes on.
 class KernelsApart : public Kernels {
  protected:

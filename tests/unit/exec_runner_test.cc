@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/memory_room.h"
 #include "exec/plugins/discover.h"
 #include "exec/schedule/gpu_state.h"
 #include "exec/schedule/runner.h"
@@ -283,6 +284,27 @@ TEST_F(RunnerTest, WhatWorksInAChildRunsBesideAWarmWorkerWhereThereIsRoomForBoth
   EXPECT_EQ(story("34359738368", Layer::kOther), "+-+-") << "it uses the device itself";
   options_.co_scheduled_host_bytes = int64_t{1} << 60;
   EXPECT_EQ(story("34359738368", Layer::kFramework), "+-+-") << "too little memory of the host";
+}
+
+// By default, and no more of them although there are more cases, jobs, and room.
+TEST_F(RunnerTest, FourCasesWithAProcessEachShareALargeGpu) {
+  options_.devices = {{"gpu0", "", "", ""}};
+  options_.facts.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.memory_free_bytes", "149250000000"}};
+  options_.jobs = options_.processors = 16;
+  for (int64_t i = 0; i < 6; ++i) {
+    plan_.cases.push_back(MakeCase("pass", {{"i", i}}));
+    plan_.cases.back().planned.ref = {"fixture." + std::to_string(i), "gpu0"};
+    plan_.cases.back().devices = Devices::kOne;
+    plan_.cases.back().concurrent = true;
+  }
+  PosixProcessControl control;
+  Run(&control);
+  EXPECT_EQ(fold_.summary().workers_per_gpu, 4);
+  options_.co_scheduled_host_bytes = static_cast<int64_t>(static_cast<double>(MemoryRoom().Room()) / 2.5);
+  fold_ = Fold();
+  Run(&control);
+  EXPECT_EQ(fold_.summary().workers_per_gpu, 1)
+      << "too little memory of the host for two, and one for others";
 }
 
 // No second attempt can tell more of it: its GPU is gone.

@@ -180,6 +180,19 @@ TEST(SharingTest, AQueueKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   EXPECT_EQ(queue->single, 0u);
 }
 
+// Each has a process, and only some may have it beside others.
+TEST(SharingTest, WhatNeedsTheDeviceForItselfIsInNoQueueOfConcurrentCases) {
+  Plan plan;
+  plan.cases = {Convolution("a", true), Convolution("b", false), Convolution("c", true)};
+  for (Case& c : plan.cases) c.shareable = false;
+  Scheduler s(plan, Isolation::kShared);
+  EXPECT_EQ(s.QueueOf(0), s.QueueOf(2));
+  EXPECT_NE(s.QueueOf(0)->group, s.QueueOf(1)->group);
+  EXPECT_EQ(s.QueueOf(0)->concurrent, 2u);
+  EXPECT_EQ(s.QueueOf(0)->single, 0u) << "they would wait for it";
+  EXPECT_EQ(s.QueueOf(1)->concurrent, 0u);
+}
+
 TEST(SharingTest, ConcurrentCasesOfPluginsShareAQueue) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true), Convolution("c", false)};
