@@ -193,6 +193,20 @@ TEST_F(ConcurrentProcess, WhatFailsAloneTooIsRed) {
   EXPECT_THAT(result.Flags(Id(1, "pass", "1")), Contains("confirmed-alone"));
 }
 
+// The canary that decides whose fault the crash is has the GPU for itself.
+TEST_F(ConcurrentProcess, NoneBeginsBesideOthersOnASuspectGpu) {
+  const GateResult result =
+      Gate(Cases(1, "stay") + ", " + Cases(1, "crash") + ", " + Cases(2, "pass"), {"--workers-per-gpu", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  std::vector<std::string> order;
+  for (const json& e : result.journal) {
+    if (e["ev"] == "AttemptFinished" && e["id"] == Id(0, "stay")) order.push_back("stayed");
+    if (e["ev"] == "AttemptStarted" && (e["id"] == Id(0, "pass") || e["id"] == Id(1, "pass")))
+      order.push_back("pass");
+  }
+  EXPECT_THAT(order, ElementsAre("stayed", "pass", "pass"));
+}
+
 TEST_F(ConcurrentProcess, ALostGpuIsLostForAllOfThem) {
   run_.Set("FAKE_CANARY", "wrong");
   const GateResult result = Gate(Cases(6, "pass", R"(, "bad": 1)"));
