@@ -8,7 +8,7 @@
 //   4. It is bounded twice: for the case, and for all cases of one kind. Cases of a kind fail alike; when
 //      enough of them were looked at, the rest is taken to be the same and says so.
 //   5. It waits until what it depends on is known: a suspect device has answered with the canary first.
-//   6. When the run is cancelled, what waits ends as it stood.
+//   6. When the run is cancelled, what waits ends as it stood; a result that was none ends as cancelled.
 // They happen in this order, each behind the ones before:
 //   confirmation   a shared process said something bad; alone it decides (Cases)
 //   alone          a process beside others said what they may have caused: no result, and so no exception to
