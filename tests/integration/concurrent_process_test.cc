@@ -242,6 +242,8 @@ TEST_F(ConcurrentProcess, ACrashBesideOthersBlamesNobodyWhenTheRunEndsBeforeItsT
   EXPECT_EQ(result.exit_code, 6) << result.out;
   EXPECT_EQ(result.Outcome(Id(0, "crash")), "errored");
   EXPECT_EQ(result.Errors(Id(0, "crash")), "undetermined.cancelled");
+  EXPECT_THAT(result.Case(Id(0, "crash"))["findings"][0]["detail"].get<std::string>(),
+              testing::HasSubstr("SIGSEGV"));
 }
 
 // It has no outcome when the run ends before its turn alone comes, and is red.

@@ -59,9 +59,9 @@ void Runner::EmitKept(WorkerSlot* slot, AttemptResult* result) {
 // The run is over: what was to be looked at again counts as it stands. What others may have caused does not.
 Outcome Runner::AsItStands(const AttemptResult& result) {
   if (!result.inconclusive) return result.outcome;
-  return Errored{ErrorKind::kCancelled,
-                 "the run ended before the case ran alone; beside others its result was: " +
-                     std::string(Name(result.outcome))};
+  const auto* errored = std::get_if<Errored>(&result.outcome);
+  return Errored{ErrorKind::kCancelled, "the run ended before the case ran alone; beside others: " +
+                                            (errored ? errored->detail : std::string(Name(result.outcome)))};
 }
 
 }  // namespace cudnn_ci
