@@ -268,6 +268,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
     return taken;
   }
   if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
+  if (taken->reserved && taken->IsBesideOthers()) taken->reserved->mode = AttemptMode::kConcurrent;
   if (alone_case && opinions_->IsWaiting(*alone_case)) taken->cross_device = alone_case;
   if (devices_->NeedsCanary(taken->device)) {
     BeginWithCanary(taken);

@@ -7,7 +7,7 @@ namespace cudnn_ci {
 
 namespace {
 
-constexpr const char* kModes[] = {"alone", "shared", "confirm", "retry", "elsewhere"};
+constexpr const char* kModes[] = {"alone", "shared", "confirm", "retry", "elsewhere", "concurrent"};
 constexpr const char* kFlags[] = {"leaked",          "slow",  "confirmed-alone", "taken-as-is",
                                   "order-dependent", "flaky", "retried",         "step-skipped"};
 // As sentences. Of the first one see CancelledBy.

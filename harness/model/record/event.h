@@ -174,9 +174,9 @@ struct WorkerEnded {
 
 // How an attempt runs. Only passes and allowed skips may come from a shared worker.
 // kCrossDevice is on another GPU than the case's: it tells whose fault a failure is, and is never the case's
-// outcome.
-enum class AttemptMode { kAlone, kShared, kConfirm, kRetry, kCrossDevice };
-const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry", "elsewhere"
+// outcome. kConcurrent is a process with one case beside others of its kind.
+enum class AttemptMode { kAlone, kShared, kConfirm, kRetry, kCrossDevice, kConcurrent };
+const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry", "elsewhere", "concurrent"
 bool Parse(const std::string& name, AttemptMode* out);
 
 struct AttemptStarted {

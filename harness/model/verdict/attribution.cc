@@ -37,6 +37,7 @@ Finding FindingOfPass(const CaseRecord& record) {
 std::string FailureText(const CaseRecord& record) {
   for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {
     if (attempt->expectations.empty() || attempt->mode == AttemptMode::kCrossDevice) continue;
+    if (IsDiscarded(record, *attempt)) continue;
     const ExpectationFailed& first = attempt->expectations.front();
     std::string text = first.file.empty() ? "" : first.file + ":" + std::to_string(first.line) + ": ";
     return text + first.what;

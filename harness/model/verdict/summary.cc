@@ -206,6 +206,12 @@ Totals Count(const Summary& summary) {
   return totals;
 }
 
+bool IsDiscarded(const CaseRecord& record, const AttemptRecord& attempt) {
+  return attempt.mode == AttemptMode::kConcurrent &&
+         std::any_of(record.attempts.begin(), record.attempts.end(),
+                     [](const AttemptRecord& one) { return one.mode == AttemptMode::kConfirm; });
+}
+
 Summary FoldEvents(const std::vector<Event>& events) {
   Fold fold;
   for (const Event& event : events) fold.Apply(event);

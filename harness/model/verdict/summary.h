@@ -68,6 +68,10 @@ struct Summary {
   std::vector<uint32_t> index;
 };
 
+// Whether an attempt counts for nothing: others on the device may have caused its result, and the case ran
+// again with the device for itself.
+bool IsDiscarded(const CaseRecord& record, const AttemptRecord& attempt);
+
 // Events in, summary out. One thread. An event about a case that was not planned changes no case; a finding
 // of such a case counts as one about the run, so that no error is ever lost.
 class Fold {

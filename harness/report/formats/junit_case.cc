@@ -77,7 +77,8 @@ void PrintOtherTries(tinyxml2::XMLPrinter* out, const CaseRecord& record, bool p
   constexpr int kMost = 16;
   int printed = 0;
   for (const AttemptRecord& attempt : record.attempts) {
-    if (&attempt == told || !IsFailedTry(attempt) || printed++ >= kMost) continue;
+    if (&attempt == told || !IsFailedTry(attempt) || IsDiscarded(record, attempt) || printed++ >= kMost)
+      continue;
     const bool error = IsErrored(attempt.outcome);
     CaseRecord alone;  // the try as if it had been the only one
     alone.plan = record.plan;

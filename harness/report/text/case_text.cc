@@ -85,7 +85,8 @@ const AttemptRecord* DecidingAttempt(const CaseRecord& record) {
   const AttemptRecord* last = nullptr;
   for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {
     // One on another GPU tells whose fault the failure was, not what it was.
-    if (!attempt->finished || attempt->mode == AttemptMode::kCrossDevice) continue;
+    if (!attempt->finished || attempt->mode == AttemptMode::kCrossDevice || IsDiscarded(record, *attempt))
+      continue;
     if (!std::holds_alternative<Passed>(attempt->outcome)) return &*attempt;
     if (!last) last = &*attempt;
   }

@@ -26,7 +26,8 @@ std::string DetailOf(const Finding& finding);
 // "image.wrong-value": what reports call it.
 std::string FindingName(const Finding& finding);
 
-// The attempt that decided: the last that did not pass, else the last; null when none finished.
+// The attempt that decided: of those that count the last that did not pass, else the last; null when none
+// finished.
 const AttemptRecord* DecidingAttempt(const CaseRecord& record);
 
 // "path:line: what" of the failed expectations of an attempt, one each.
