@@ -134,6 +134,7 @@ TEST_F(ConcurrentProcess, WhatLacksMemoryBesideOthersRunsAgainAlone) {
   EXPECT_EQ(result.report["totals"]["passed"], 4);
   EXPECT_THAT(Modes(result), ElementsAre("concurrent", "concurrent", "concurrent", "concurrent", "confirm",
                                          "confirm", "confirm", "confirm"));
+  EXPECT_THAT(result.Case(Id(0, "short"))["findings"], IsEmpty()) << "it is no failure";
 }
 
 // However many of a kind there are: none is taken to be like the others.
@@ -142,7 +143,10 @@ TEST_F(ConcurrentProcess, WhatCrashesOnlyBesideOthersPasses) {
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_EQ(result.report["totals"]["passed"], 5);
   EXPECT_EQ(Confirmations(result), 5);
-  for (int i = 0; i < 5; ++i) EXPECT_THAT(result.Flags(Id(i, "crash")), IsEmpty());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(result.Flags(Id(i, "crash")), IsEmpty());
+    EXPECT_EQ(result.Case(Id(i, "crash"))["findings"][0]["slug"], "failed-beside-others");
+  }
   EXPECT_TRUE(result.report["devices_lost"].empty());
   EXPECT_THAT(result.junit, testing::Not(testing::HasSubstr("flaky"))) << "what counts for nothing is no try";
 }
@@ -152,9 +156,10 @@ TEST_F(ConcurrentProcess, WhatIsFoundOnlyBesideOthersStaysAsANote) {
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(Modes(result), ElementsAre("concurrent", "concurrent", "confirm", "confirm"));
   const json found = result.Case(Id(0, "find"))["findings"];
-  ASSERT_EQ(found.size(), 1u) << found;
+  ASSERT_EQ(found.size(), 2u) << found;
   EXPECT_EQ(found[0]["slug"], "fixture-image");
-  EXPECT_EQ(found[0]["severity"], "note");
+  EXPECT_EQ(found[1]["slug"], "failed-beside-others");
+  for (const json& finding : found) EXPECT_EQ(finding["severity"], "note");
 }
 
 // No other process makes a computed result wrong.

@@ -54,7 +54,7 @@ Decision Cases::Decide(const AttemptResult& result) {
   if (result.slow) history.Add(Flag::kSlow);
   if (result.inconclusive) {
     history.suspicion = Describe(result);
-    history.inconclusive = true;
+    history.concurrent = history.inconclusive = true;
     return {Next::kConfirm, {}, {}};
   }
   return shared ? AfterShared(result, good, &history) : Alone(result, good, &history);
@@ -122,9 +122,11 @@ Decision Cases::AfterShared(const AttemptResult& result, bool good, History* his
 Decision Cases::Alone(const AttemptResult& result, bool good, History* history) {
   if (result.mode == AttemptMode::kConfirm && history->suspicion && !history->decisive) {
     // Only on a shared device a case can lack what it has alone.
-    if (good &&
-        (history->inconclusive || (history->concurrent && IsShortOfMemory(history->suspicion->outcome))))
+    if (good && history->concurrent && IsShortOfMemory(history->suspicion->outcome))
       return {Next::kFinal, result.outcome, {}};
+    if (good && history->inconclusive)
+      return {
+          Next::kFinal, result.outcome, {HarnessFinding("failed-beside-others", history->suspicion->brief)}};
     if (good) {
       history->Add(Flag::kOrderDependent);
       return {Next::kFinal,
