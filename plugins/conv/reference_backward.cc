@@ -11,8 +11,8 @@
 namespace cudnn_ci {
 namespace {
 
-// Channels of a group from which on they are worth a call; a vector has 32.
-constexpr std::int64_t kWorthACall = 16;
+// Elements from which on a run is worth a call; a vector has 32.
+constexpr std::int64_t kWorthACall = 8;
 // Channels that a thread takes at least, where images and groups alone are not work for all.
 constexpr std::int64_t kFewestChannels = 32;
 // Places of an image that are turned at once.
@@ -38,58 +38,48 @@ Reach ReachOf(const ConvShape& s, std::size_t axis, std::int64_t out) {
   return r;
 }
 
-// Calls body(tap, place) for each tap that output element `pixel` has within x: the tap's number, and the
-// place in one channel of x.
-template <class Body>
-void ForTaps(const ConvShape& s, std::int64_t pixel, Body body) {
-  const Reach z = ReachOf(s, 0, pixel / s.out[2] / s.out[1]);
-  const Reach y = ReachOf(s, 1, pixel / s.out[2] % s.out[1]);
-  const Reach x = ReachOf(s, 2, pixel % s.out[2]);
-  for (std::int64_t t = z.begin; t < z.end; ++t)
-    for (std::int64_t r = y.begin; r < y.end; ++r)
-      for (std::int64_t q = x.begin; q < x.end; ++q) {
-        const std::int64_t row = (z.first + t * s.dilation[0]) * s.in[1] + y.first + r * s.dilation[1];
-        body((t * s.kernel[1] + r) * s.kernel[2] + q, row * s.in[2] + x.first + q * s.dilation[2]);
+// Taps of a row that meet neighbours in x: as many as lie together there.
+std::int64_t TapsTogether(const ConvShape& s) { return s.dilation[2] == 1 ? s.kernel[2] : 1; }
+
+// What each value of a plane of dy that is not 0 is followed to.
+class Follower {
+ public:
+  explicit Follower(const ConvShape& s) : s_(s), together_(TapsTogether(s)) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (std::int64_t i = 0; i < s.out[axis]; ++i) reach_[axis].push_back(ReachOf(s, axis, i));
+  }
+
+  // Calls body(value, tap, place, count) for the taps within x of each value: `count` taps from number `tap`
+  // on, which meet as many places of a channel of x from `place` on.
+  template <class Body>
+  void ForRuns(const std::int8_t* plane, Body body) const {
+    for (const Reach& z : reach_[0])
+      for (const Reach& y : reach_[1])
+        for (const Reach& x : reach_[2])
+          if (const std::int8_t value = *plane++; value != 0) FollowOne(AsElement(value), z, y, x, body);
+  }
+
+ private:
+  template <class Body>
+  void FollowOne(Element value, const Reach& z, const Reach& y, const Reach& x, Body body) const {
+    for (std::int64_t t = z.begin; t < z.end; ++t)
+      for (std::int64_t r = y.begin; r < y.end; ++r) {
+        const std::int64_t row = (z.first + t * s_.dilation[0]) * s_.in[1] + y.first + r * s_.dilation[1];
+        for (std::int64_t q = x.begin; q < x.end; q += together_)
+          body(value, (t * s_.kernel[1] + r) * s_.kernel[2] + q,
+               row * s_.in[2] + x.first + q * s_.dilation[2], std::min(together_, x.end - q));
       }
-}
+  }
 
-// to[c] += value * from[c].
-void AddChannels(Element value, const Element* from, std::int64_t channels, Element* to) {
-  if (channels >= kWorthACall) return AddScaled(value, from, to, channels);
-  for (std::int64_t c = 0; c < channels; ++c) to[c] = Added(to[c], value, from[c]);
-}
+  const ConvShape& s_;
+  const std::int64_t together_;
+  std::vector<Reach> reach_[3];
+};
 
-// The filters with a group's channels innermost: [k][tap][channel].
-std::vector<Element> ChannelsInnermost(const ConvShape& s, const std::vector<std::int8_t>& w) {
-  const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup();
-  std::vector<Element> turned(w.size());
-  ParallelFor(s.k, std::max<std::int64_t>(1, (1 << 16) / (taps * cg)),
-              [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t k = begin; k < end; ++k)
-                  for (std::int64_t c = 0; c < cg; ++c)
-                    for (std::int64_t t = 0; t < taps; ++t)
-                      turned[static_cast<std::size_t>((k * taps + t) * cg + c)] =
-                          AsElement(w[static_cast<std::size_t>((k * cg + c) * taps + t)]);
-              });
-  return turned;
-}
-
-// The images with all channels innermost: [n][place][channel].
-std::vector<Element> ImagesTurned(const ConvShape& s, const std::vector<std::int8_t>& x) {
-  const std::int64_t in = Product(s.in), parts = (in + kPlaces - 1) / kPlaces;
-  std::vector<Element> turned(x.size());
-  ParallelFor(s.n * parts, 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t n = item / parts, first = item % parts * kPlaces,
-                         stop = std::min(first + kPlaces, in);
-      const std::int8_t* image = x.data() + n * s.c * in;
-      Element* to = turned.data() + n * s.c * in;
-      for (std::int64_t c = 0; c < s.c; ++c)
-        for (std::int64_t place = first; place < stop; ++place)
-          to[place * s.c + c] = AsElement(image[c * in + place]);
-    }
-  });
-  return turned;
+// to[i] += value * from[i].
+void AddRun(Element value, const Element* from, std::int64_t count, Element* to) {
+  if (count >= kWorthACall) return AddScaled(value, from, to, count);
+  for (std::int64_t i = 0; i < count; ++i) to[i] = Added(to[i], value, from[i]);
 }
 
 // A part of what comes back to an image: some channels of one group.
@@ -97,59 +87,87 @@ struct ChannelRange {
   std::int64_t group, begin, count;
 };
 
-// What the filters of a group send back to those channels of image n, the channels innermost.
-void SumImage(const ConvShape& s, std::int64_t n, const ChannelRange& range, const std::int8_t* dy,
-              const std::vector<Element>& w, std::vector<Element>* sums) {
+// The filters with `width` channels of a group innermost: [k][range of channels][tap][channel]. The last
+// range may have fewer.
+std::vector<Element> ChannelsInnermost(const ConvShape& s, std::int64_t width,
+                                       const std::vector<std::int8_t>& w) {
+  const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup();
+  std::vector<Element> turned(w.size());
+  ParallelFor(s.k, std::max<std::int64_t>(1, (1 << 16) / (taps * cg)),
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t k = begin; k < end; ++k)
+                  for (std::int64_t c = 0; c < cg; ++c) {
+                    const std::int64_t first = c / width * width, count = std::min(width, cg - first);
+                    const std::int8_t* from = w.data() + (k * cg + c) * taps;
+                    Element* to = turned.data() + (k * cg + first) * taps + c - first;
+                    for (std::int64_t t = 0; t < taps; ++t) to[t * count] = AsElement(from[t]);
+                  }
+              });
+  return turned;
+}
+
+// The images with a group's channels innermost: [n][group][place][channel].
+std::vector<Element> ImagesTurned(const ConvShape& s, const std::vector<std::int8_t>& x) {
+  const std::int64_t in = Product(s.in), parts = (in + kPlaces - 1) / kPlaces, cg = s.ChannelsPerGroup();
+  std::vector<Element> turned(x.size());
+  ParallelFor(s.n * s.groups * parts, 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t group = item / parts, first = item % parts * kPlaces,
+                         stop = std::min(first + kPlaces, in);
+      const std::int8_t* from = x.data() + group * cg * in;
+      Element* to = turned.data() + group * cg * in;
+      for (std::int64_t c = 0; c < cg; ++c)
+        for (std::int64_t place = first; place < stop; ++place)
+          to[place * cg + c] = AsElement(from[c * in + place]);
+    }
+  });
+  return turned;
+}
+
+// What the filters of a group send back to those channels of image n, the channels innermost. `w`: with as
+// many channels innermost as a range has.
+void SumImage(const ConvShape& s, const Follower& follower, std::int64_t n, const ChannelRange& range,
+              const std::int8_t* dy, const std::vector<Element>& w, std::vector<Element>* sums) {
   const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup(), pixels = Product(s.out);
   sums->assign(static_cast<std::size_t>(Product(s.in) * range.count), 0);
   for (std::int64_t k = range.group * s.FiltersPerGroup(); k < (range.group + 1) * s.FiltersPerGroup(); ++k) {
-    const std::int8_t* plane = dy + (n * s.k + k) * pixels;
-    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      if (plane[pixel] == 0) continue;
-      const Element value = AsElement(plane[pixel]);
-      ForTaps(s, pixel, [&](std::int64_t tap, std::int64_t place) {
-        AddChannels(value, w.data() + (k * taps + tap) * cg + range.begin, range.count,
-                    sums->data() + place * range.count);
-      });
-    }
+    const Element* filter = w.data() + (k * cg + range.begin) * taps;
+    follower.ForRuns(dy + (n * s.k + k) * pixels, [&](Element value, std::int64_t tap, std::int64_t place,
+                                                      std::int64_t count) {
+      AddRun(value, filter + tap * range.count, count * range.count, sums->data() + place * range.count);
+    });
   }
 }
 
 // What filter k collects over all images: [channel][tap].
-void SumFilter(const ConvShape& s, std::int64_t k, const std::int8_t* dy, const std::int8_t* x, Element* dw) {
+void SumFilter(const ConvShape& s, const Follower& follower, std::int64_t k, const std::int8_t* dy,
+               const std::int8_t* x, Element* dw) {
   const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup(), pixels = Product(s.out);
   const std::int64_t in = Product(s.in), first_channel = k / s.FiltersPerGroup() * cg;
   for (std::int64_t n = 0; n < s.n; ++n) {
-    const std::int8_t* plane = dy + (n * s.k + k) * pixels;
     const std::int8_t* image = x + (n * s.c + first_channel) * in;
-    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      if (plane[pixel] == 0) continue;
-      const Element value = AsElement(plane[pixel]);
-      ForTaps(s, pixel, [&](std::int64_t tap, std::int64_t place) {
-        for (std::int64_t c = 0; c < cg; ++c) {
-          Element& to = dw[c * taps + tap];
-          to = Added(to, value, AsElement(image[c * in + place]));
-        }
-      });
-    }
+    follower.ForRuns(dy + (n * s.k + k) * pixels,
+                     [&](Element value, std::int64_t tap, std::int64_t place, std::int64_t count) {
+                       for (std::int64_t c = 0; c < cg; ++c)
+                         for (std::int64_t i = 0; i < count; ++i) {
+                           Element& to = dw[c * taps + tap + i];
+                           to = Added(to, value, AsElement(image[c * in + place + i]));
+                         }
+                     });
   }
 }
 
 // The same from turned images, whose channels lie together: [tap][channel].
-void SumFilterTurned(const ConvShape& s, std::int64_t k, const std::int8_t* dy, const std::vector<Element>& x,
-                     Element* dw) {
-  const std::int64_t cg = s.ChannelsPerGroup(), pixels = Product(s.out);
-  const std::int64_t in = Product(s.in), first_channel = k / s.FiltersPerGroup() * cg;
+void SumFilterTurned(const ConvShape& s, const Follower& follower, std::int64_t k, const std::int8_t* dy,
+                     const std::vector<Element>& x, Element* dw) {
+  const std::int64_t cg = s.ChannelsPerGroup(), pixels = Product(s.out), in = Product(s.in);
+  const std::int64_t group = k / s.FiltersPerGroup();
   for (std::int64_t n = 0; n < s.n; ++n) {
-    const std::int8_t* plane = dy + (n * s.k + k) * pixels;
-    const Element* image = x.data() + n * in * s.c + first_channel;
-    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      if (plane[pixel] == 0) continue;
-      const Element value = AsElement(plane[pixel]);
-      ForTaps(s, pixel, [&](std::int64_t tap, std::int64_t place) {
-        AddChannels(value, image + place * s.c, cg, dw + tap * cg);
-      });
-    }
+    const Element* image = x.data() + (n * s.groups + group) * in * cg;
+    follower.ForRuns(dy + (n * s.k + k) * pixels,
+                     [&](Element value, std::int64_t tap, std::int64_t place, std::int64_t count) {
+                       AddRun(value, image + place * cg, count * cg, dw + tap * cg);
+                     });
   }
 }
 
@@ -167,11 +185,19 @@ std::int64_t RangesOfChannels(const ConvShape& s) {
 }
 
 // Turning costs a look at every element of x; what it saves grows with the filters and with the places that
-// each of them covers beside its few others (recipe.h), and with nothing where a group has hardly a channel.
+// each of them covers beside its few others (recipe.h), and with nothing where hardly anything lies together.
 bool IsWorthTurning(const ConvShape& s) {
   const std::int64_t covered = std::min(kMostCovering, s.n * Product(s.out) / s.k);
-  return s.ChannelsPerGroup() >= kWorthACall &&
+  return s.ChannelsPerGroup() * TapsTogether(s) >= kWorthACall &&
          s.InputCount() / 16 <= s.FilterCount() * std::max<std::int64_t>(1, 2 * covered / kFewProducts);
+}
+
+// Sums with `count` channels innermost to one channel after the other, of `places` each.
+void TurnBack(const std::vector<Element>& sums, std::int64_t places, std::int64_t count, std::int16_t* to) {
+  for (std::int64_t first = 0; first < places; first += kPlaces)
+    for (std::int64_t c = 0; c < count; ++c)
+      for (std::int64_t place = first; place < std::min(first + kPlaces, places); ++place)
+        to[c * places + place] = static_cast<std::int16_t>(sums[static_cast<std::size_t>(place * count + c)]);
 }
 
 }  // namespace
@@ -179,19 +205,17 @@ bool IsWorthTurning(const ConvShape& s) {
 std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::vector<std::int8_t>& dy,
                                                const std::vector<std::int8_t>& w) {
   const std::int64_t cg = s.ChannelsPerGroup(), in = Product(s.in);
-  const std::vector<Element> weights = ChannelsInnermost(s, w);
-  std::vector<std::int16_t> dx(static_cast<std::size_t>(s.InputCount()));
   const std::int64_t width = ChannelsTogether(s), ranges = RangesOfChannels(s);
+  const std::vector<Element> weights = ChannelsInnermost(s, width, w);
+  const Follower follower(s);
+  std::vector<std::int16_t> dx(static_cast<std::size_t>(s.InputCount()));
   ParallelFor(s.n * s.groups * ranges, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Element> sums;
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t n = item / ranges / s.groups, group = item / ranges % s.groups;
       const std::int64_t first = item % ranges * width, count = std::min(width, cg - first);
-      SumImage(s, n, {group, first, count}, dy.data(), weights, &sums);
-      std::int16_t* to = dx.data() + (n * s.c + group * cg + first) * in;
-      for (std::int64_t c = 0; c < count; ++c)
-        for (std::int64_t place = 0; place < in; ++place)
-          to[c * in + place] = static_cast<std::int16_t>(sums[static_cast<std::size_t>(place * count + c)]);
+      SumImage(s, follower, n, {group, first, count}, dy.data(), weights, &sums);
+      TurnBack(sums, in, count, dx.data() + (n * s.c + group * cg + first) * in);
     }
   });
   return dx;
@@ -201,6 +225,7 @@ std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& s, const std::
                                                  const std::vector<std::int8_t>& x) {
   const std::int64_t per_filter = s.Reduction(), cg = s.ChannelsPerGroup(), taps = Product(s.kernel);
   const bool turn = IsWorthTurning(s);
+  const Follower follower(s);
   const std::vector<Element> turned = turn ? ImagesTurned(s, x) : std::vector<Element>();
   std::vector<std::int16_t> dw(static_cast<std::size_t>(s.FilterCount()));
   ParallelFor(s.k, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -208,9 +233,9 @@ std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& s, const std::
     for (std::int64_t k = begin; k < end; ++k) {
       sums.assign(static_cast<std::size_t>(per_filter), 0);
       if (turn)
-        SumFilterTurned(s, k, dy.data(), turned, sums.data());
+        SumFilterTurned(s, follower, k, dy.data(), turned, sums.data());
       else
-        SumFilter(s, k, dy.data(), x.data(), sums.data());
+        SumFilter(s, follower, k, dy.data(), x.data(), sums.data());
       // Either order of channels and taps to that of a filter.
       for (std::int64_t i = 0; i < per_filter; ++i) {
         const std::int64_t from = turn ? i % taps * cg + i / taps : i;

@@ -12,6 +12,8 @@ namespace cudnn_ci {
 namespace {
 
 using Vector = Element __attribute__((vector_size(64)));
+using Half = Element __attribute__((vector_size(32)));
+using Quarter = Element __attribute__((vector_size(16)));
 constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(Element);
 
 // Bodies are made part of the function that names the processor, so that they are compiled for it.
@@ -44,15 +46,27 @@ CUDNN_CI_BODY SumRows(const Element* source, const std::vector<std::int64_t>& ro
   }
 }
 
-CUDNN_CI_BODY SumScaled(Element factor, const Element* row, Element* sums, std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Vector v, sum;
+// As many elements from `begin` on as fill vectors of one width; returns where they end.
+template <class Wide>
+[[gnu::always_inline]] inline std::int64_t SumScaledBy(Element factor, const Element* row, Element* sums,
+                                                       std::int64_t begin, std::int64_t count) {
+  constexpr std::int64_t kWidth = sizeof(Wide) / sizeof(Element);
+  std::int64_t i = begin;
+  for (; i + kWidth <= count; i += kWidth) {
+    Wide v, sum;
     std::memcpy(&v, row + i, sizeof v);
     std::memcpy(&sum, sums + i, sizeof sum);
     sum += v * factor;
     std::memcpy(sums + i, &sum, sizeof sum);
   }
+  return i;
+}
+
+// Runs are short, so that their ends count.
+CUDNN_CI_BODY SumScaled(Element factor, const Element* row, Element* sums, std::int64_t count) {
+  std::int64_t i = SumScaledBy<Vector>(factor, row, sums, 0, count);
+  i = SumScaledBy<Half>(factor, row, sums, i, count);
+  i = SumScaledBy<Quarter>(factor, row, sums, i, count);
   // A product of two 16-bit numbers might not fit int.
   for (; i < count; ++i) sums[i] = static_cast<Element>(sums[i] + unsigned{factor} * row[i]);
 }
