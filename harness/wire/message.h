@@ -21,7 +21,7 @@
 
 namespace cudnn_ci::wire {
 
-inline constexpr int kVersion = 5;
+inline constexpr int kVersion = 6;
 inline constexpr size_t kMaxPacket = 64 * 1024;
 // Longest text a worker puts into one message; longer ones are cut by the sender.
 inline constexpr size_t kMaxText = 16 * 1024;
@@ -61,6 +61,13 @@ struct Warm {
 struct Prepare {
   static constexpr const char* kName = "prepare";
 };
+// Let the check's plugin prepare this case, which may follow: not answered.
+struct PrepareCase {
+  static constexpr const char* kName = "prepare_case";
+  std::string check;
+  Params params;
+  uint64_t seed = 0;
+};
 // Prove that the device still computes: answered by CanaryDone.
 struct Canary {
   static constexpr const char* kName = "canary";
@@ -86,8 +93,8 @@ struct Shutdown {
   static constexpr const char* kName = "shutdown";
 };
 
-using ToWorker =
-    std::variant<Describe, CollectFacts, Configure, Known, Warm, Prepare, Canary, Run, Validate, Shutdown>;
+using ToWorker = std::variant<Describe, CollectFacts, Configure, Known, Warm, Prepare, PrepareCase, Canary,
+                              Run, Validate, Shutdown>;
 
 // ---- worker to harness ----
 

@@ -91,6 +91,10 @@ void Fields(Io& io, M& m) {
   io("n", m.serial), io("check", m.check), io("params", m.params), io("timeout_s", m.timeout_s);
   io("seed", m.seed), io("skip_steps", m.skip_steps);
 }
+template <class Io, Like<PrepareCase> M>
+void Fields(Io& io, M& m) {
+  io("check", m.check), io("params", m.params), io("seed", m.seed);
+}
 template <class Io, Like<Validate> M>
 void Fields(Io& io, M& m) {
   io("n", m.serial), io("check", m.check), io("params", m.params);

@@ -126,6 +126,10 @@ void (*ValidateOf(const cci_check* check))(const cci_host*, cci_case*) {
   return CCI_HAS(cci_check, check, validate) ? check->validate : nullptr;
 }
 
+void (*PrepareOf(const cci_check* check))(const cci_host*, cci_case*) {
+  return CCI_HAS(cci_check, check, prepare) ? check->prepare : nullptr;
+}
+
 Status DescribePlugin(const cci_plugin* plugin, const std::function<void(const wire::FromWorker&)>& send) {
   wire::PluginDescribed described;
   described.info.name = plugin->name;

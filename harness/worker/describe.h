@@ -20,6 +20,9 @@ const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_nam
 // The check's validate hook; null where it has none, or is of a version that had none.
 void (*ValidateOf(const cci_check* check))(const cci_host*, cci_case*);
 
+// The same of its prepare hook.
+void (*PrepareOf(const cci_check* check))(const cci_host*, cci_case*);
+
 // As of enum cci_where; kNone for any other number.
 Where PlaceOfNumber(uint32_t where);
 

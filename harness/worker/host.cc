@@ -76,6 +76,23 @@ void Host::Validate(const cci_plugin* plugin, const wire::Validate& request) {
   SendToHarness(control_fd_, wire::Validated{request.serial, std::move(c.problems), std::move(c.failure)});
 }
 
+void Host::PrepareCase(const cci_plugin* plugin, const wire::PrepareCase& request) {
+  cci_case c;
+  c.phase = Phase::kPrepare;
+  c.control_fd = control_fd_;
+  c.configuration = &configuration_;
+  c.known = &known_;
+  c.run.check = request.check;
+  c.run.params = request.params;
+  c.run.seed = request.seed;
+  const cci_check* check = FindCheck(plugin, request.check);
+  const auto prepare = check ? PrepareOf(check) : nullptr;
+  if (!prepare) return;
+  const bool returned = Call(prepare, &c);
+  // A case shall find no trace of what went wrong before it began.
+  if (!returned || !ContextError().empty() || HasLiveChildren()) _exit(1);
+}
+
 bool Host::RunCase(const cci_plugin* plugin, const wire::Run& run) {
   cci_case c;
   c.control_fd = control_fd_;

@@ -24,6 +24,8 @@ class Host {
   void CollectFacts(const cci_plugin* plugin);
   // Lets the plugin validate the parameters of one case. Uses no device.
   void Validate(const cci_plugin* plugin, const wire::Validate& request);
+  // Lets the plugin prepare a case that may follow. Ends the process where it is unfit for one then.
+  void PrepareCase(const cci_plugin* plugin, const wire::PrepareCase& request);
   // Runs one case to its verdict; false: this process must run nothing more (poisoned, leaked, broken
   // context).
   bool RunCase(const cci_plugin* plugin, const wire::Run& run);

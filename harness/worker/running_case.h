@@ -19,7 +19,7 @@
 namespace cudnn_ci::worker {
 
 // Which of the plugin's functions is running: each may call some of the host's and not others.
-enum class Phase { kRun, kFacts, kValidate };
+enum class Phase { kRun, kFacts, kValidate, kPrepare };
 
 // The table handed to plugins. Its functions never throw: what goes wrong inside fails the case, the facts or
 // the validation, in words. They may be called from any thread.
@@ -33,7 +33,8 @@ struct cci_case {
   int control_fd = -1;
   const cudnn_ci::wire::Configure* configuration = nullptr;
   const cudnn_ci::worker::KnownEntries* known = nullptr;
-  cudnn_ci::wire::Run run;  // of a validation: serial, check and parameters only
+  // Of a validation: serial, check and parameters only; of a preparation: check, parameters and seed.
+  cudnn_ci::wire::Run run;
   int64_t deadline_ns = 0;
 
   std::mutex mutex;
@@ -46,7 +47,7 @@ struct cci_case {
   int attachments = 0;
   cudnn_ci::worker::ChildOutcome child;                // what run_child last returned
   std::vector<cudnn_ci::wire::ParamProblem> problems;  // of a validation
-  std::string failure;  // of facts or a validation: the first thing that went wrong
+  std::string failure;                                 // outside `run`: the first thing that went wrong
 
   // Something went wrong that the plugin does not report itself: an exception, a call out of place. In `run`
   // it is sent at once and fails the case; else it is kept in `failure`.

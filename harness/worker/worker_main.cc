@@ -74,6 +74,7 @@ class MessageLoop {
   void Handle(const wire::Known& m) { host_.Know(m); }
   void Handle(const wire::Warm&) { worker::WarmContext(); }
   void Handle(const wire::Prepare&) { worker::PrepareDriver(); }
+  void Handle(const wire::PrepareCase& m) { host_.PrepareCase(OwnerOf(m.check), m); }
   void Handle(const wire::Canary&) {
     bool tested = false;
     const std::string error = worker::Canary(&tested);

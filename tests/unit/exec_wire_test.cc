@@ -50,6 +50,7 @@ TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
                                wire::Known{"1:t,1:x,"},
                                Warm{},
                                Prepare{},
+                               wire::PrepareCase{"p.check", {{"i", int64_t{-3}}}, 1ull << 62},
                                Canary{},
                                run,
                                Validate{7, "p.check", {{"i", int64_t{-3}}}},

@@ -26,6 +26,11 @@
 //       if (p.n > p.limit) problems.Add("n", std::to_string(p.n) + " is above the limit");
 //     }
 //
+// A concurrent check whose library compiles before it computes can have that done while the checks that it
+// requires still run, by one more function. It keeps what it made where Run of the same case finds it:
+//
+//     static void Prepare(cudnn_ci::Context& ctx, const Params& p);
+//
 // Threads: Describe runs once, on the loader's thread. Within Run the macros work on any thread;
 // CCI_ASSERT_* and Skip throw and so must be used on the thread that entered Run.
 #ifndef CUDNN_CI_CHECK_HPP_
@@ -82,6 +87,11 @@ struct HasValidate : std::false_type {};
 template <class Check>
 struct HasValidate<Check, std::void_t<decltype(&Check::Validate)>> : std::true_type {};
 
+template <class Check, class = void>
+struct HasPrepare : std::false_type {};
+template <class Check>
+struct HasPrepare<Check, std::void_t<decltype(&Check::Prepare)>> : std::true_type {};
+
 template <class Check>
 struct CheckGlue {
   using Params = typename Check::Params;
@@ -98,13 +108,17 @@ struct CheckGlue {
       Check::Validate(TheSchema().Decode(host, c), problems);
     });
   }
+  static void Prepare(const cci_host* host, cci_case* c) {
+    Guarded(host, c, [&](Context& ctx) { Check::Prepare(ctx, TheSchema().Decode(host, c)); });
+  }
   template <const char* const& kName>
   static const cci_check* Describe() {
     Check::Describe(TheSchema());
-    if constexpr (HasValidate<Check>::value)
-      return TheSchema().Seal(kName, &Run, &Validate);
-    else
-      return TheSchema().Seal(kName, &Run, nullptr);
+    void (*validate)(const cci_host*, cci_case*) = nullptr;
+    void (*prepare)(const cci_host*, cci_case*) = nullptr;
+    if constexpr (HasValidate<Check>::value) validate = &Validate;
+    if constexpr (HasPrepare<Check>::value) prepare = &Prepare;
+    return TheSchema().Seal(kName, &Run, validate, prepare);
   }
 };
 

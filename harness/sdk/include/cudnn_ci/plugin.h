@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.7, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.8, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -42,7 +42,7 @@ extern "C" {
 
 /* Versions and names of this interface. */
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 7u
+#define CCI_ABI_MINOR 8u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -147,6 +147,13 @@ typedef struct cci_check {
    * look, when one is not kept. Keys as of host->contract ("image.cudnn"), NULL-terminated; may be NULL. A
    * matrix that makes a promise that none of its required checks tests is refused (exit 2). */
   const char* const* judges;
+  /* Since 1.8. Of a concurrent check that is shareable: makes ready and keeps in this process what `run` of
+   * the same case needs of its libraries, a plan that they compile say. May be called once, in a process that
+   * has run no case, while the checks that this one requires still run. `run` may never follow. What goes
+   * wrong here is no result: `run` does again what it does not find. Only get_*, contract, fact, satisfies,
+   * subject_*, device_uuid, scratch_dir, seed, compatibility, log and uncaught may be called in it. May be
+   * NULL. */
+  void (*prepare)(const struct cci_host* host, cci_case* c);
 } cci_check;
 
 enum cci_severity { CCI_SEVERITY_ERROR = 0, CCI_SEVERITY_WARNING = 1, CCI_SEVERITY_NOTE = 2 };

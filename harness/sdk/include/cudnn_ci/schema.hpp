@@ -277,9 +277,10 @@ class Schema {
     return ShapeBuilder(this, s);
   }
 
-  // `validate` may be null.
+  // `validate` and `prepare` may be null.
   const cci_check* Seal(std::string name, void (*run)(const cci_host*, cci_case*),
-                        void (*validate)(const cci_host*, cci_case*)) {
+                        void (*validate)(const cci_host*, cci_case*),
+                        void (*prepare)(const cci_host*, cci_case*)) {
     name_ = std::move(name);
     for (auto& p : params_) param_table_.push_back(p->Seal());
     param_table_.push_back(nullptr);
@@ -295,6 +296,7 @@ class Schema {
     check_.run = run;
     check_.validate = validate;
     check_.judges = judges_table_.data();
+    check_.prepare = prepare;
     return &check_;
   }
   P Decode(const cci_host* h, cci_case* c) const {
