@@ -10,6 +10,7 @@
 #include "common/share.h"
 #include "compute/compute_case.h"
 #include "compute/precomputed_reference.h"
+#include "compute/prepared_case.h"
 
 namespace cudnn_ci {
 namespace {
@@ -119,9 +120,19 @@ struct Attention {
       problems.Add(problem.field, problem.why);
   }
 
+  static AttentionProblem ProblemOf(const Params& p) {
+    return {p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes"};
+  }
+
+  static void Prepare(Context& ctx, const Params& p) {
+    KeepToShare(ctx);
+    AttentionProblem problem = ProblemOf(p);
+    PrepareComputeCase(ctx, &problem);
+  }
+
   static void Run(Context& ctx, const Params& p) {
     KeepToShare(ctx);
-    AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
+    AttentionProblem problem = ProblemOf(p);
     const std::optional<HostRoom> room = LookAtHostMemory();
     const PrecomputedReference ahead(
         MakingOf(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity()));

@@ -14,6 +14,7 @@
 #include "compute/judge_repetition.h"
 #include "compute/kernel_class.h"
 #include "compute/measurements.h"
+#include "compute/prepared_case.h"
 #include "compute/proposal.h"
 #include "compute/refusal_summary.h"
 #include "compute/repetition.h"
@@ -44,7 +45,7 @@ class ComputeCase {
       session_ = &problem_.OpenSession(ctx_);
       data_.emplace(session_, needs_);
       ctx_.Step("workspace query");
-      Candidates candidates = Open(request_.choice);
+      Candidates candidates = PreparedOr(ctx_, [this] { return Open(request_.choice); });
       if (request_.search) JudgeSearch(candidates.asked);
       if (request_.sweep)
         RunEvery(&candidates);
