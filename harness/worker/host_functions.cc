@@ -198,8 +198,7 @@ void Attach(cci_case* c, const char* name, const char* mime, const void* data, s
                       "attachment '" + Text(name) + "' could not be written to " + path});
 }
 void LogLine(cci_case* c, uint32_t level, const char* text) {
-  if (c->phase == Phase::kPrepare) return;  // `run` says it again
-  if (c->phase != Phase::kRun) {            // outside a case its output is the only evidence
+  if (c->phase != Phase::kRun) {  // outside a case its output is the only evidence
     fprintf(stderr, "%s\n", Text(text).c_str());
     return;
   }

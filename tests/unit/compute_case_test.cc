@@ -1,6 +1,7 @@
 // A compute case of an operation with several inputs and outputs, on a fake driver whose device memory is the
 // host's, with a host that the test plays.
 #include "compute/compute_case.h"
+#include "compute/prepared_case.h"
 
 #include <gmock/gmock.h>
 
@@ -35,6 +36,7 @@ struct Record {
   int held = 0;  // expectations that all elements were compared
 };
 Record g_record;
+std::uint64_t g_seed = 0;  // of the case
 
 cci_host PlayedHost() {
   cci_host host{};
@@ -57,6 +59,7 @@ cci_host PlayedHost() {
     g_record.attached.assign(static_cast<const char*>(data), size);
   };
   host.log = [](cci_case*, std::uint32_t, const char*) {};
+  host.seed = [](cci_case*) { return g_seed; };
   host.poison = [](cci_case*, const char*) {};
   return host;
 }
@@ -150,11 +153,11 @@ class TestCandidate : public Candidate {
 class TestProblem : public ComputeProblem {
  public:
   explicit TestProblem(Fault fault) : fault_(std::move(fault)) {
-    request_.choice = "auto", request_.alternatives = "others", request_.text = "the asked";
+    asked.choice = "auto", asked.alternatives = "others", asked.text = "the asked";
   }
   const Operands& operands() const override { return operands_; }
   const ComputeFindings& findings() const override { return kFindings; }
-  const CaseRequest& request() const override { return request_; }
+  const CaseRequest& request() const override { return asked; }
   std::string Text() const override { return "a test"; }
   std::string Place(std::size_t, std::int64_t index) const override { return "at " + std::to_string(index); }
   DeviceSession& OpenSession(Context&) override {
@@ -162,24 +165,26 @@ class TestProblem : public ComputeProblem {
     return session;
   }
   Candidates Open(const std::string& choice, const SearchMemory&) override {
+    ++opened;
     Candidates candidates;
     candidates.asked = "TestHeuristics";
     if (choice != "others") candidates.list.push_back(std::make_unique<TestCandidate>("one", fault_));
-    if (choice == "others" || request_.sweep)
+    if (choice == "others" || asked.sweep)
       candidates.list.push_back(std::make_unique<TestCandidate>("another", nullptr));
     return candidates;
   }
   std::shared_ptr<const ReferenceSource> SearchData() const override { return data_; }
-  Expectation ExpectationOf(const Candidate&) const override { return {data_, {0, 0}, undecided_}; }
+  Expectation ExpectationOf(const Candidate&) const override { return {data_, {0, 0}, undecided}; }
   std::string WrongOnRandom(const Candidate&, const std::vector<const unsigned char*>& outputs) override {
-    looked_at_ = outputs.size();
-    return wrong_on_random_;
+    looked_at = outputs.size();
+    return wrong_on_random;
   }
 
-  CaseRequest request_;
-  std::optional<Expectation::Undecided> undecided_;
-  std::string wrong_on_random_;
-  std::size_t looked_at_ = 0;
+  CaseRequest asked;
+  std::optional<Expectation::Undecided> undecided;
+  std::string wrong_on_random;
+  std::size_t looked_at = 0;
+  int opened = 0;
 
  private:
   const Operands operands_ = OperandsOfTest();
@@ -196,6 +201,7 @@ Record RunCase(TestProblem* problem) {
     RunComputeCase(ctx, problem);
   } catch (const detail::StopCheck&) {
   }
+  detail::CurrentContext() = nullptr;
   return g_record;
 }
 
@@ -213,7 +219,7 @@ TEST(ComputeCase, HoldsEveryOutputToItsExpectation) {
   const Record r = RunCase(&problem);
   EXPECT_THAT(r.findings, IsEmpty());
   EXPECT_EQ(r.held, 1) << "all elements of both were compared";
-  EXPECT_EQ(problem.looked_at_, 2u) << "outputs on random data";
+  EXPECT_EQ(problem.looked_at, 2u) << "outputs on random data";
   EXPECT_THAT(r.steps, ElementsAre("workspace query", "reference", "upload", "run", "compare", "time"));
   EXPECT_THAT(r.measured,
               testing::AllOf(Contains(Pair("candidate", 7)), Contains(Pair("workspace_bytes", 64)),
@@ -292,13 +298,13 @@ TEST(ComputeCase, NamesTheOutputThatARepeatedRunLeaves) {
 
 TEST(ComputeCase, ReportsWhatIsImpreciseOnRandomData) {
   TestProblem problem(nullptr);
-  problem.wrong_on_random_ = "sum: off";
+  problem.wrong_on_random = "sum: off";
   EXPECT_THAT(RunCase(&problem).findings, ElementsAre(Pair("imprecise", Mentions("random", "sum: off"))));
 }
 
 TEST(ComputeCase, WhatCannotBeDecidedIsNoPass) {
   TestProblem problem(nullptr);
-  problem.undecided_ = Expectation::Undecided{"a bound", "none"};
+  problem.undecided = Expectation::Undecided{"a bound", "none"};
   const Record r = RunCase(&problem);
   EXPECT_EQ(r.skip, "a bound | none");
   EXPECT_EQ(r.held, 0);
@@ -306,11 +312,47 @@ TEST(ComputeCase, WhatCannotBeDecidedIsNoPass) {
 
 TEST(ComputeCase, ASweepRunsEveryCandidateAndTellsEach) {
   TestProblem problem([](const VariantPack& pack, int) { Store(DataType::kFloat16, 100, Output(pack, 1)); });
-  problem.request_.sweep = true;
+  problem.asked.sweep = true;
   const Record r = RunCase(&problem);
   EXPECT_THAT(r.steps, ElementsAre("workspace query", "one", "another"));
   EXPECT_THAT(r.attached, testing::AllOf(HasSubstr("one: wrong"), HasSubstr("another: passed, ")));
   EXPECT_THAT(r.findings, ElementsAre(Pair("wrong", StartsWith("product: 1 of 40"))));
+}
+
+// Prepares the case of a seed.
+void Prepare(TestProblem* problem, std::uint64_t seed) {
+  g_seed = seed;
+  const cci_host host = PlayedHost();
+  Context ctx(&host, nullptr);
+  PrepareComputeCase(ctx, problem);
+}
+
+TEST(PreparedCase, RunsWithTheCandidatesThatWereKeptOnce) {
+  TestProblem problem(nullptr);
+  Prepare(&problem, 1);
+  EXPECT_EQ(problem.opened, 1);
+  EXPECT_EQ(RunCase(&problem).held, 1);
+  EXPECT_EQ(problem.opened, 1) << "the kept ones";
+  EXPECT_EQ(RunCase(&problem).held, 1);
+  EXPECT_EQ(problem.opened, 2) << "they are taken once";
+}
+
+TEST(PreparedCase, AnotherCaseDoesNotRunWithIt) {
+  TestProblem kept([](const VariantPack& pack, int) { Store(DataType::kFloat32, 100, Output(pack, 0)); });
+  Prepare(&kept, 1);
+  TestProblem problem(nullptr);
+  g_seed = 2;
+  EXPECT_THAT(RunCase(&problem).findings, IsEmpty());
+  EXPECT_EQ(problem.opened, 1);
+  g_seed = 1;
+  EXPECT_THAT(RunCase(&problem).findings, testing::SizeIs(1)) << "it is still there";
+}
+
+TEST(PreparedCase, ManyCandidatesAreNotPrepared) {
+  TestProblem problem(nullptr);
+  problem.asked.sweep = true;
+  Prepare(&problem, 3);
+  EXPECT_EQ(problem.opened, 0);
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ void Dispatcher::EndIdle() {
 }
 
 void Dispatcher::Shutdown(WorkerSlot* slot) {
-  if (slot->prepared) return CancelPrepared(slot);
+  if (slot->prepared || (slot->prewarmed && slot->ahead)) return CancelPrepared(slot);
   pool_->Do(slot->worker, [&](int64_t now, Effects* out) { slot->worker->Shutdown(now, out); });
 }
 
@@ -234,8 +234,6 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   };
   const bool shared = !alone_case && queue && queue->shared;
   if (shared || use == Use::kShared) slot.sharing = MostWorkersOnDevice(*queue);
-  // What is not the only one of its queue makes no context before its turn.
-  const bool prepares = alone_case || (queue && !WarmWorkersOf(queue).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   slot.worker = owned.get();
   WorkerCommand command = Command(queue, slot);
@@ -261,10 +259,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   Configure(*taken);
   if (prewarmed) {
     taken->prepared = alone_case;
-    pool_->Do(taken->worker, [&](int64_t, Effects* out) {
-      const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
-      out->emplace_back(SendPacket{wire::Encode(prepares ? prepare : warm)});
-    });
+    BeginPrewarmed(taken);
     return taken;
   }
   if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);

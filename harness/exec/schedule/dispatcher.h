@@ -35,6 +35,7 @@ struct WorkerSlot {
   int sharing = 1;         // processes that may use its device at a time, itself among them; what it was told
   bool prewarmed = false;  // started before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for prewarmed, in its own process
+  std::optional<size_t> ahead;         // its first case, which it prepares while it is prewarmed
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> cross_device;  // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
@@ -104,6 +105,13 @@ class Dispatcher {
   bool MustComeLater(const CaseQueue& queue) const;
   bool TakeLease(WorkerSlot* slot);
   void PrewarmOn(const DeviceInfo& device);
+  // Whether further processes may make contexts while a check has the device for itself.
+  bool MayWarmBeside(const std::string& device) const;
+  // Has it start the driver, make its context or prepare a case, each with what comes before.
+  void BeginPrewarmed(WorkerSlot* slot);
+  // Has a prewarmed worker prepare the first slow case of its queue that none of the others has.
+  void PrepareAhead(WorkerSlot* slot);
+  bool IsPrepared(size_t case_index) const;
   // The next queue's first warm worker, where the one that has the device has little to do.
   void PrewarmNext();
   void Prepare();
@@ -113,6 +121,8 @@ class Dispatcher {
   void CancelPrepared(WorkerSlot* slot);
   void BeginWithCanary(WorkerSlot* slot);
   void AssignNext(WorkerSlot* slot);
+  // The queue's ready case that the worker runs next.
+  size_t NextOf(WorkerSlot* slot, const CaseQueue& from, const Portions::IsSlow& comes_first);
   void MakeRoom(const CaseQueue* wanting, Use use = Use::kAlone);
   void Shutdown(WorkerSlot* slot);
   std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);

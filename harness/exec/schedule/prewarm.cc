@@ -7,6 +7,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr int64_t kEnoughToPrewarm = int64_t{4} << 30;  // bytes free before the run began
+constexpr int64_t kEnoughForAll = int64_t{32} << 30;    // for all workers of a group, and a check beside them
 // Cases of a stream behind which the next one's context would be waited for.
 constexpr size_t kSoonDone = 4;
 
@@ -33,12 +34,46 @@ void Dispatcher::PrewarmOn(const DeviceInfo& device) {
   }
 }
 
-// Not before the leading case has ended: it is what everything waits for, and would wait for that context.
+// The driver makes contexts one after the other, and whoever tests it waits among them: yet what the others
+// compile meanwhile takes longer than that wait. Not where their memory could be missed.
+bool Dispatcher::MayWarmBeside(const std::string& device) const {
+  return HasRoom(options_.facts, device, kEnoughForAll, false);
+}
+
+// What is not the only one of its queue makes no context before its turn, unless there is room for all.
+void Dispatcher::BeginPrewarmed(WorkerSlot* slot) {
+  const bool context =
+      !slot->prepared && (WarmWorkersOf(slot->queue).size() <= 1 || MayWarmBeside(slot->device));
+  pool_->Do(slot->worker, [&](int64_t, Effects* out) {
+    const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
+    out->emplace_back(SendPacket{wire::Encode(context ? warm : prepare)});
+  });
+  if (context && slot->sharing > 1) PrepareAhead(slot);
+}
+
+bool Dispatcher::IsPrepared(size_t case_index) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [&](const auto& entry) { return entry.second.ahead == case_index; });
+}
+
+void Dispatcher::PrepareAhead(WorkerSlot* slot) {
+  for (size_t i = slot->queue->first; i < plan_.cases.size(); ++i) {
+    const Case& c = plan_.cases[i];
+    if (scheduler_->QueueOf(i) != slot->queue || !scheduler_->IsWaiting(i) || c.predetermined) continue;
+    if (!c.slow || !c.concurrent || IsPrepared(i)) continue;
+    slot->ahead = i;
+    const Assignment assignment = AssignmentOf(i, true);
+    pool_->Do(slot->worker, [&](int64_t, Effects* out) { slot->worker->Prepare(assignment, out); });
+    return;
+  }
+}
+
+// Not before the leading case has ended, where it would wait for that context: everything waits for it.
 void Dispatcher::PrewarmNext() {
   for (WorkerSlot* slot : Slots()) {
     CaseQueue* queue = slot->queue;
-    if (!queue || !queue->shared || slot->prewarmed || !slot->worker->shared() || queue->leading > 0)
-      continue;
+    if (!queue || !queue->shared || slot->prewarmed || !slot->worker->shared()) continue;
+    if (queue->leading > 0 && !MayWarmBeside(slot->device)) continue;
     if (!followed_.insert(queue).second) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)

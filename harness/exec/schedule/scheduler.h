@@ -108,6 +108,8 @@ class Scheduler {
 
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
+  // Whether the case still waits for others.
+  bool IsWaiting(size_t case_index) const { return state_[case_index] == State::kWaiting; }
   bool IsFinished(size_t case_index) const { return state_[case_index] == State::kFinished; }
   // Whether the case is a prerequisite of others.
   bool IsAwaited(size_t case_index) const { return !dependents_[case_index].empty(); }

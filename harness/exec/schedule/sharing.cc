@@ -175,7 +175,8 @@ void Dispatcher::PrepareOthers() {
   for (WorkerSlot* slot : Slots()) {
     CaseQueue* queue = slot->queue;
     if (!slot->prewarmed || slot->prepared || slot->sharing == 1 || queue->single > queue->leading) continue;
-    if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue->group).second) continue;
+    if (!scheduler_->IsNext(queue->first) && !MayWarmBeside(queue->device)) continue;
+    if (!helped_.insert(queue->group).second) continue;
     std::vector<CaseQueue*> wanting;
     for (CaseQueue* other : queue->group->queues)
       if (other->concurrent > 0 && !scheduler_->IsFinished(other->first) && WarmWorkersOf(other).empty())
@@ -205,6 +206,14 @@ void Dispatcher::EndNeedless() {
   }
 }
 
+// What it has prepared comes first.
+size_t Dispatcher::NextOf(WorkerSlot* slot, const CaseQueue& from, const Portions::IsSlow& comes_first) {
+  const std::optional<size_t> prepared = std::exchange(slot->ahead, std::nullopt);
+  if (prepared && std::count(from.ready.begin(), from.ready.end(), *prepared) > 0) return *prepared;
+  if (slot->sharing == 1) return from.ready.front();
+  return portions_[&from].Next(slot->worker->id(), from.ready, comes_first);
+}
+
 void Dispatcher::AssignNext(WorkerSlot* slot) {
   CaseWorker* worker = slot->worker;
   // What others wait for comes first, and then what takes long.
@@ -221,8 +230,7 @@ void Dispatcher::AssignNext(WorkerSlot* slot) {
   pool_->Do(worker, [&](int64_t now, Effects* out) {
     const auto take = [&](CaseQueue* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
-        const size_t next = slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, comes_first)
-                                              : from->ready.front();
+        const size_t next = NextOf(slot, *from, comes_first);
         scheduler_->TakeReady(from, next);
         worker->Assign(AssignmentOf(next, true), now, out);
       }

@@ -42,7 +42,9 @@ void CaseWorker::Handle(const wire::CanaryDone& m, int64_t now_ns, Effects* out)
 }
 
 void CaseWorker::Handle(const wire::CaseStarted& m, int64_t now_ns, Effects* out) {
-  IsCurrent(m.serial, now_ns, out);
+  const bool prepared = IsPreparing();
+  if (IsCurrent(m.serial, now_ns, out) && prepared)
+    current_since_ns_ = now_ns;  // its time begins behind that
 }
 
 // Cases that wait have not started: only what the process was given and has begun (or died before beginning)

@@ -57,6 +57,11 @@ void CaseWorker::Shutdown(int64_t now_ns, Effects* out) {
   Worker::Shutdown(now_ns, out);
 }
 
+void CaseWorker::Prepare(const Assignment& assignment, Effects* out) {
+  prepares_ = true;
+  Send(wire::PrepareCase{assignment.run.check, assignment.run.params, assignment.run.seed}, out);
+}
+
 void CaseWorker::RequestCanary(int64_t now_ns, Effects* out) {
   canary_since_ns_ = now_ns;
   Send(wire::Canary{}, out);
@@ -100,7 +105,7 @@ void CaseWorker::CheckTask(int64_t now_ns, Effects* out) {
   if (queue_.empty()) return;
   const Assignment& a = queue_.front();
   const int64_t running = now_ns - current_since_ns_;
-  if (!slow_said_ && running >= Ns(a.timeout_s * kSlowShare)) {
+  if (!slow_said_ && !IsPreparing() && running >= Ns(a.timeout_s * kSlowShare)) {
     slow_said_ = true;
     Emit(CaseSlow{a.ref, Seconds(running), a.timeout_s}, out);
   }
@@ -115,7 +120,7 @@ int64_t CaseWorker::TaskDeadlineNs() const {
   if (canary_since_ns_) return *canary_since_ns_ + Ns(kCanaryTimeoutS);
   if (queue_.empty()) return INT64_MAX;
   const double limit = queue_.front().timeout_s;
-  return current_since_ns_ + Ns(slow_said_ ? limit : limit * kSlowShare);
+  return current_since_ns_ + Ns(slow_said_ || IsPreparing() ? limit : limit * kSlowShare);
 }
 
 std::string CaseWorker::Where() const { return step_.empty() ? "" : ", in step " + step_; }
@@ -135,6 +140,7 @@ void CaseWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool was_
     ended_badly_ = false;
   }
   if (verdict_) return EndVerdict(status, out_of_memory, was_killed, out);
+  if (IsPreparing()) return GiveBackRest(out);
   if (queue_.empty()) return;
   // The first unfinished case is the suspect; the rest go back uncharged.
   const std::string when =

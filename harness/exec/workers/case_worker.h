@@ -30,6 +30,9 @@ class CaseWorker : public Worker {
       : Worker(limits), shared_(shared), declared_(std::move(declared)) {}
 
   void Assign(Assignment assignment, int64_t now_ns, Effects* out);
+  // Before the first case is assigned: has the process prepare this one. A process that ends, or does not get
+  // to its first case, gives back all of them then: they count for nothing.
+  void Prepare(const Assignment& assignment, Effects* out);
   void RequestCanary(int64_t now_ns, Effects* out);
   void Shutdown(int64_t now_ns, Effects* out) override;
 
@@ -74,11 +77,13 @@ class CaseWorker : public Worker {
   void EndVerdict(const ExitStatus& status, bool out_of_memory, bool was_killed, Effects* out);
   void GiveBackRest(Effects* out);
   std::string Where() const;
+  // Whether the process has yet to get to its first case, and prepares one.
+  bool IsPreparing() const { return prepares_ && cases_run_ == 0 && !started_; }
 
   const bool shared_;
   const std::function<const FindingInfo*(const std::string&)> declared_;
   int64_t cases_run_ = 0;
-  bool ended_badly_ = false;
+  bool ended_badly_ = false, prepares_ = false;
   std::optional<int64_t> canary_since_ns_;
 
   std::deque<Assignment> queue_;  // front: running; the process knows of no other
