@@ -168,7 +168,7 @@ WorkerCommand Dispatcher::Command(const CaseQueue* queue, const WorkerSlot& slot
   const std::vector<std::string> uuids = UuidsOf(slot.device);
   const bool hide = queue && queue->hide_devices && !one_process;
   command.env = WorkerEnvironment(SubjectOf(queue), hide || !uuids.empty() ? &uuids : nullptr);
-  if (slot.sharing > 1 && slot.worker->shared()) LimitConnections(&command.env);
+  if (slot.sharing > 1 && slot.worker->shared()) TuneForSharing(&command.env);
   command.for_debugger = one_process;
   return command;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/random.h"
 #include "base/text.h"
@@ -45,9 +46,10 @@ std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
   return env;
 }
 
-void LimitConnections(std::vector<std::string>* env) {
-  const std::string name = "CUDA_DEVICE_MAX_CONNECTIONS";
-  if (!getenv(name.c_str())) SetVariable(env, name, "1");
+void TuneForSharing(std::vector<std::string>* env) {
+  for (const auto& [name, value] :
+       {std::pair{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}, std::pair{"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"}})
+    if (!getenv(name)) SetVariable(env, name, value);
 }
 
 std::vector<wire::Configure> Configuration(wire::Configure base,

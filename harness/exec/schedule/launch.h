@@ -27,10 +27,12 @@ void SetVariable(std::vector<std::string>* env, const std::string& name, const s
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices);
 
-// Sets CUDA_DEVICE_MAX_CONNECTIONS to 1: the driver opens one hardware queue for a context, not eight, and
-// makes and ends the context sooner (harness/docs/measurements.md). For workers that share a GPU; their
-// checks use one stream. A value that the user or the image has set stays.
-void LimitConnections(std::vector<std::string>* env);
+// For workers that share a GPU. CUDA_DEVICE_MAX_CONNECTIONS=1: the driver opens one hardware queue for a
+// context, not eight, and makes and ends the context sooner; their checks use one stream.
+// GLIBC_TUNABLES=glibc.malloc.hugetlb=1: from glibc 2.35 on malloc asks for huge pages, so that a cold run
+// spends a quarter less time in the kernel (harness/docs/measurements.md). A value that the user or the image
+// has set stays.
+void TuneForSharing(std::vector<std::string>* env);
 
 // `base` with the contract and the facts, in messages that each fit a packet and add up.
 std::vector<wire::Configure> Configuration(wire::Configure base,
