@@ -44,12 +44,16 @@ void Host::Configure(const wire::Configure& configuration) {
   configuration_.scratch_dir = configuration.scratch_dir;
 }
 
+void Host::Open(Phase phase, cci_case* c) const {
+  c->phase = phase;
+  c->control_fd = control_fd_;
+  c->configuration = &configuration_;
+  c->known = &known_;
+}
+
 void Host::CollectFacts(const cci_plugin* plugin) {
   cci_case c;
-  c.phase = Phase::kFacts;
-  c.control_fd = control_fd_;
-  c.configuration = &configuration_;
-  c.known = &known_;
+  Open(Phase::kFacts, &c);
   c.deadline_ns = MonotonicNs() + kFactsNs;
   if (plugin->facts) Call(plugin->facts, &c);
   fflush(stdout);
@@ -58,10 +62,7 @@ void Host::CollectFacts(const cci_plugin* plugin) {
 
 void Host::Validate(const cci_plugin* plugin, const wire::Validate& request) {
   cci_case c;
-  c.phase = Phase::kValidate;
-  c.control_fd = control_fd_;
-  c.configuration = &configuration_;
-  c.known = &known_;
+  Open(Phase::kValidate, &c);
   c.run.serial = request.serial;
   c.run.check = request.check;
   c.run.params = request.params;
@@ -78,10 +79,7 @@ void Host::Validate(const cci_plugin* plugin, const wire::Validate& request) {
 
 void Host::PrepareCase(const cci_plugin* plugin, const wire::PrepareCase& request) {
   cci_case c;
-  c.phase = Phase::kPrepare;
-  c.control_fd = control_fd_;
-  c.configuration = &configuration_;
-  c.known = &known_;
+  Open(Phase::kPrepare, &c);
   c.run.check = request.check;
   c.run.params = request.params;
   c.run.seed = request.seed;
@@ -95,9 +93,7 @@ void Host::PrepareCase(const cci_plugin* plugin, const wire::PrepareCase& reques
 
 bool Host::RunCase(const cci_plugin* plugin, const wire::Run& run) {
   cci_case c;
-  c.control_fd = control_fd_;
-  c.configuration = &configuration_;
-  c.known = &known_;
+  Open(Phase::kRun, &c);
   c.run = run;
   c.deadline_ns = MonotonicNs() + static_cast<int64_t>(run.timeout_s * 1e9);
   // Of the first one: later ones are sent to a process that waits for them.

@@ -9,6 +9,7 @@
 
 #include "wire/message.h"
 #include "worker/known_entries.h"
+#include "worker/running_case.h"
 
 namespace cudnn_ci::worker {
 
@@ -31,6 +32,9 @@ class Host {
   bool RunCase(const cci_plugin* plugin, const wire::Run& run);
 
  private:
+  // What every call into a plugin may read.
+  void Open(Phase phase, cci_case* c) const;
+
   int control_fd_;
   bool began_ = false;  // a case
   wire::Configure configuration_;

@@ -44,6 +44,9 @@ struct WorkerSlot {
   bool IsBesideOthers() const { return sharing > 1 && !worker->shared(); }
 };
 
+// Bytes free before the run began with which no process misses the memory of others beside it.
+inline constexpr int64_t kEnoughForOthers = int64_t{32} << 30;
+
 // In the default compute mode, and not short of memory before the run began.
 bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown);
 

@@ -5,12 +5,7 @@
 #include "model/record/facts.h"
 
 namespace cudnn_ci {
-namespace {
-
-// Free before the run began.
-constexpr int64_t kEnoughForTwo = int64_t{32} << 30;
-
-}  // namespace
+namespace {}  // namespace
 
 // What is unknown NVML refuses, as inside MIG.
 bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown) {
@@ -24,8 +19,8 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
   if (alone || queue.device == "*" || (!queue.shared && MostWorkersOnDevice(queue) == 1)) return Use::kAlone;
   if (!queue.co_scheduled) return Use::kShared;
   const bool host_has_room = host_room_ >= options_.co_scheduled_host_bytes;
-  return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kCoScheduled
-                                                                                      : Use::kAlone;
+  return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForOthers, false) ? Use::kCoScheduled
+                                                                                         : Use::kAlone;
 }
 
 bool Dispatcher::MustComeLater(const CaseQueue& queue) const {

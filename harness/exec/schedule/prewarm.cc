@@ -7,7 +7,6 @@ namespace cudnn_ci {
 namespace {
 
 constexpr int64_t kEnoughToPrewarm = int64_t{4} << 30;  // bytes free before the run began
-constexpr int64_t kEnoughForAll = int64_t{32} << 30;    // for all workers of a group, and a check beside them
 // Cases of a stream behind which the next one's context would be waited for.
 constexpr size_t kSoonDone = 4;
 
@@ -37,7 +36,7 @@ void Dispatcher::PrewarmOn(const DeviceInfo& device) {
 // The driver makes contexts one after the other, and whoever tests it waits among them: yet what the others
 // compile meanwhile takes longer than that wait. Not where their memory could be missed.
 bool Dispatcher::MayWarmBeside(const std::string& device) const {
-  return HasRoom(options_.facts, device, kEnoughForAll, false);
+  return HasRoom(options_.facts, device, kEnoughForOthers, false);
 }
 
 // What is not the only one of its queue makes no context before its turn, unless there is room for all.

@@ -147,12 +147,12 @@ typedef struct cci_check {
    * look, when one is not kept. Keys as of host->contract ("image.cudnn"), NULL-terminated; may be NULL. A
    * matrix that makes a promise that none of its required checks tests is refused (exit 2). */
   const char* const* judges;
-  /* Since 1.8. Of a concurrent check that is shareable: makes ready and keeps in this process what `run` of
-   * the same case needs of its libraries, a plan that they compile say. May be called once, in a process that
-   * has run no case, while the checks that this one requires still run. `run` may never follow. What goes
-   * wrong here is no result: `run` does again what it does not find. Only get_*, contract, fact, satisfies,
-   * subject_*, device_uuid, scratch_dir, seed, compatibility, log and uncaught may be called in it. May be
-   * NULL. */
+  /* Since 1.8. Of a check that is shareable, concurrent and has slow cases (see the flags): makes ready and
+   * keeps in this process what `run` of the same case needs of its libraries, a plan that they compile say.
+   * May be called once, in a process that has run no case, while the checks that this one requires still
+   * run. `run` may never follow. What goes wrong here is no result: `run` does again what it does not find.
+   * Only get_*, contract, fact, satisfies, subject_*, device_uuid, scratch_dir, seed, compatibility, log
+   * and uncaught may be called in it. May be NULL. */
   void (*prepare)(const struct cci_host* host, cci_case* c);
 } cci_check;
 
