@@ -26,10 +26,13 @@ class PreparedCases : public testing::Test {
     run_.Set("FAKE_FREE_MB", "40000");
     std::filesystem::create_directory(run_.Path("meet"));
     run_.Set("FIXTURE_MEET", run_.Path("meet"));
+    run_.Set("FIXTURE_WAITS", "door");
+    run_.AddPlugins(CUDNN_CI_FIXTURES "/lobby");
   }
   GateResult Gate(const std::string& how = "well", const std::string& workers = "3",
                   const std::string& rest = "") {
-    run_.Matrix(Entry("fixture.prepared",
+    run_.Matrix(before_ +
+                Entry("fixture.prepared",
                       R"("axes": {"i": [0, 1, 2, 3, 4, 5]}, "params": {"how": ")" + how + "\"}" + rest));
     return run_.Run({"--workers-per-gpu", workers, "--jobs", "8", "--time-limit", "60"});
   }
@@ -51,6 +54,7 @@ class PreparedCases : public testing::Test {
     return out;
   }
   GateRun run_;
+  std::string before_;  // other entries of the matrix
 };
 
 TEST_F(PreparedCases, EachWorkerPreparesAnotherCaseAndRunsItFirst) {
@@ -68,6 +72,16 @@ TEST_F(PreparedCases, EachWorkerPreparesAnotherCaseAndRunsItFirst) {
   EXPECT_EQ(different.size(), 3u);
   EXPECT_EQ(Measured(result, "prepared"),
             (std::map<int, double>{{0, 1}, {1, 1}, {2, 1}, {3, 0}, {4, 0}, {5, 0}}));
+}
+
+// Not only while that check runs which comes just before them.
+TEST_F(PreparedCases, WorkersStartWhileTheFirstCheckRuns) {
+  before_ = Entry("lobby.hall") + ",";
+  run_.Set("FIXTURE_WAITS", "lobby");
+  run_.Set("FIXTURE_PREPARED", "3");
+  const GateResult result = Gate();
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(Processes().size(), 3u);
 }
 
 // A second context beside the check that has the GPU could take memory that it needs.
@@ -88,7 +102,8 @@ TEST_F(PreparedCases, NotWhereEveryCaseHasAProcessOfItsOwn) {
 // A preparation is no part of a case: it fails none, and the case that follows finds no trace of it.
 TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
   for (const char* how : {"report", "throw", "crash", "exit", "hang", "leak", "late"}) {
-    const GateResult result = Gate(how, "3", R"(, "timeout_s": 2)");
+    const bool late = how == std::string("late");
+    const GateResult result = Gate(how, "3", R"(, "timeout_s": )" + std::to_string(late ? 6 : 2));
     EXPECT_EQ(result.exit_code, 0) << how << result.out;
     EXPECT_EQ(result.report["totals"]["passed"], kCases + 1) << how;
     EXPECT_THAT(result.Events("Finding"), IsEmpty()) << how;
@@ -98,7 +113,7 @@ TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
       if (e["id"] != "fixture.door") modes.insert(e["mode"].get<std::string>());
     EXPECT_EQ(modes, std::set<std::string>{"shared"}) << how << ": nothing is asked again";
     for (const auto& [i, prepared] : Measured(result, "prepared", how))
-      EXPECT_EQ(prepared, how == std::string("late") && i < 3 ? 1 : 0) << how << i;
+      EXPECT_EQ(prepared, late && i < 3 ? 1 : 0) << how << i;
   }
 }
 

@@ -5,7 +5,6 @@
 #include "model/record/facts.h"
 
 namespace cudnn_ci {
-namespace {}  // namespace
 
 // What is unknown NVML refuses, as inside MIG.
 bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown) {
