@@ -101,7 +101,7 @@ TEST_F(PreparedCases, NotWhereEveryCaseHasAProcessOfItsOwn) {
 
 // A preparation is no part of a case: it fails none, and the case that follows finds no trace of it.
 TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
-  for (const char* how : {"report", "throw", "crash", "exit", "hang", "leak", "late"}) {
+  for (const char* how : {"report", "throw", "crash", "exit", "hang", "leak", "break", "late"}) {
     const bool late = how == std::string("late");
     const GateResult result = Gate(how, "3", R"(, "timeout_s": )" + std::to_string(late ? 6 : 2));
     EXPECT_EQ(result.exit_code, 0) << how << result.out;
@@ -115,6 +115,17 @@ TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
     for (const auto& [i, prepared] : Measured(result, "prepared", how))
       EXPECT_EQ(prepared, late && i < 3 ? 1 : 0) << how << i;
   }
+}
+
+TEST_F(PreparedCases, NoCaseRunsWhereAnExceptionLeftThePluginsHook) {
+  run_.AddPlugins(CUDNN_CI_FIXTURES "/prepares");
+  run_.Set("FIXTURE_WAITS", "lobby");
+  run_.Set("FIXTURE_PREPARED", "3");
+  run_.Matrix(Entry("lobby.hall") + "," + Entry("prepares.throws", R"("axes": {"i": ["a", "b", "c", "d"]})"));
+  const GateResult result = run_.Run({"--workers-per-gpu", "3", "--jobs", "8", "--time-limit", "60"});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 6);
+  EXPECT_THAT(result.Events("Finding"), IsEmpty());
 }
 
 // Nothing runs of what was prepared, and nobody waits for it.
