@@ -64,20 +64,22 @@ struct Split {
 };
 
 // One channel of one image into the layout; `to` is the channel's place for that image.
-void SplitChannel(const Split& split, const std::int8_t* from, Element* to) {
+void SplitChannel(const Split& split, const std::int8_t* from, std::int8_t* to) {
   const ConvShape& s = split.shape;
   for (std::int64_t z = 0; z < s.in[0]; ++z)
     for (std::int64_t y = 0; y < s.in[1]; ++y, from += s.in[2]) {
-      Element* row = to + split.At(z + s.pad[0], y + s.pad[1], 0);
+      std::int8_t* row = to + split.At(z + s.pad[0], y + s.pad[1], 0);
       // Along the row residues alternate; each is filled in one go.
       for (std::int64_t r = 0; r < s.stride[2]; ++r) {
         const std::int64_t first = ((r - s.pad[2]) % s.stride[2] + s.stride[2]) % s.stride[2];
-        Element* place = row + r * split.residue + (first + s.pad[2]) / s.stride[2];
-        for (std::int64_t x = first; x < s.in[2]; x += s.stride[2])
-          *place++ = static_cast<Element>(std::int16_t{from[x]});
+        std::int8_t* place = row + r * split.residue + (first + s.pad[2]) / s.stride[2];
+        for (std::int64_t x = first; x < s.in[2]; x += s.stride[2]) *place++ = from[x];
       }
     }
 }
+
+// As SumRows works on.
+std::int64_t WholeLanes(std::int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
 
 // Where the run of a row of outputs begins in each tap's.
 std::int64_t RunOfRow(const ConvShape& s, const Axes& size, std::int64_t row) {
@@ -126,43 +128,40 @@ struct Operands {
 };
 
 // One channel of the images from `n` on; `to` is where it begins in their layout.
-void SplitImages(const Split& split, const std::int8_t* x, std::int64_t n, std::int64_t c, Element* to) {
+void SplitImages(const Split& split, const std::int8_t* x, std::int64_t n, std::int64_t c, std::int8_t* to) {
   const ConvShape& s = split.shape;
-  std::fill_n(to, split.channel, Element{0});
+  std::fill_n(to, split.channel, std::int8_t{0});
   for (std::int64_t i = 0; i < split.images && n + i < s.n; ++i)
     SplitChannel(split, x + ((n + i) * s.c + c) * Product(s.in), to + i * split.image);
 }
 
-// Where the runs to add and to subtract for one filter begin, from its group's first channel, padded to
-// multiples of kRowsAtOnce.
+// Where the runs to add and to subtract for one filter begin, from its group's first channel.
 struct Taps {
   std::vector<std::int64_t> add, subtract;
-  std::size_t added = 0, subtracted = 0;  // without the padding
 };
 
 // Sorts the taps of a filter by sign.
 void CollectTaps(const Split& split, const std::int8_t* filter, Taps* taps) {
   const std::size_t count = split.taps.size();
-  for (auto* list : {&taps->add, &taps->subtract}) list->resize(kMaxValue * count + kRowsAtOnce);
-  taps->added = taps->subtracted = 0;
+  // One more than there can be: each is written before it is known whether it counts.
+  for (auto* list : {&taps->add, &taps->subtract}) list->resize(kMaxValue * count + 1);
+  std::size_t added = 0, subtracted = 0;
   int heaviest = 0;
   for (std::size_t i = 0; i < count; ++i) heaviest = std::max(heaviest, std::abs(int{filter[i]}));
   // Without a branch on the weight: it is random, so every other guess would be wrong.
   for (int weight = 1; weight <= heaviest; ++weight)
     for (std::size_t i = 0; i < count; ++i) {
-      taps->add[taps->added] = taps->subtract[taps->subtracted] = split.taps[i];
-      taps->added += filter[i] >= weight;
-      taps->subtracted += filter[i] <= -weight;
+      taps->add[added] = taps->subtract[subtracted] = split.taps[i];
+      added += filter[i] >= weight;
+      subtracted += filter[i] <= -weight;
     }
-  const auto padded = [](std::size_t n) { return (n + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce; };
-  taps->add.resize(padded(taps->added));
-  taps->subtract.resize(padded(taps->subtracted));
+  taps->add.resize(added);
+  taps->subtract.resize(subtracted);
 }
 
-// What one thread works with: channels of its own images, then zeros; the taps and sums of each filter of a
-// range.
+// What one thread works with: channels of its own images; the taps and sums of each filter of a range.
 struct Scratch {
-  std::vector<Element> source;
+  std::vector<std::int8_t> source;
   std::vector<Taps> taps;
   std::vector<Element> sums;
 };
@@ -177,17 +176,6 @@ struct Part {
   }
 };
 
-// Sums of a filter over `count` places, at most kBlock, of a run. `from`: that place in its group's first
-// channel.
-void SumBlock(const Element* from, const Element* zeros, Taps* taps, Element* sums, std::int64_t count) {
-  std::fill(taps->add.begin() + static_cast<std::ptrdiff_t>(taps->added), taps->add.end(), zeros - from);
-  std::fill(taps->subtract.begin() + static_cast<std::ptrdiff_t>(taps->subtracted), taps->subtract.end(),
-            zeros - from);
-  std::fill_n(sums, count, Element{0});
-  AddRows(from, taps->add, sums, count);
-  SubtractRows(from, taps->subtract, sums, count);
-}
-
 // The part's outputs of one image and filter, of whose sums the first is its first row's.
 void TakeOutputs(const Split& split, const Part& part, const Element* sums, std::int16_t* y) {
   const Axes& out = split.shape.out;
@@ -199,16 +187,17 @@ void TakeOutputs(const Split& split, const Part& part, const Element* sums, std:
   }
 }
 
-// `channels`: the layout of the part's images from its first channel on; `zeros`: a block of them.
-void ConvolvePart(const Split& split, const Operands& of, const Part& part, const Element* channels,
-                  const Element* zeros, Scratch* scratch) {
+// `channels`: the layout of the part's images from its first channel on.
+void ConvolvePart(const Split& split, const Operands& of, const Part& part, const std::int8_t* channels,
+                  Scratch* scratch) {
   const ConvShape& s = split.shape;
   const std::int64_t begin = RunOfRow(s, split.size, part.row);
   const std::int64_t length =
       RunOfRow(s, split.size, part.row_end - 1) + s.out[2] - begin + (split.images - 1) * split.image;
   const std::int64_t filters = part.k_end - part.k;
   scratch->taps.resize(std::max(scratch->taps.size(), static_cast<std::size_t>(filters)));
-  scratch->sums.resize(static_cast<std::size_t>(filters * length));
+  const std::int64_t whole = WholeLanes(length);
+  scratch->sums.resize(static_cast<std::size_t>(filters * whole));
   const auto taps_of = [&](std::int64_t i) { return &scratch->taps[static_cast<std::size_t>(i)]; };
   for (std::int64_t i = 0; i < filters; ++i)
     CollectTaps(split, of.w + (part.k + i) * s.Reduction(), taps_of(i));
@@ -217,33 +206,32 @@ void ConvolvePart(const Split& split, const Operands& of, const Part& part, cons
     for (std::int64_t i = 0; i < filters; ++i) {
       const std::int64_t channel =
           (part.k + i) / s.FiltersPerGroup() * s.ChannelsPerGroup() - part.Channel(s);
-      SumBlock(channels + channel * split.channel + begin + at, zeros, taps_of(i),
-               scratch->sums.data() + i * length + at, std::min(kBlock, length - at));
+      const Taps* taps = taps_of(i);
+      SumRows(channels + channel * split.channel + begin + at, taps->add, taps->subtract,
+              scratch->sums.data() + i * whole + at, std::min(kBlock, length - at));
     }
   for (std::int64_t i = 0; i < filters; ++i)
     for (std::int64_t image = 0; image < split.images && part.n + image < s.n; ++image)
-      TakeOutputs(split, part, scratch->sums.data() + i * length + image * split.image,
+      TakeOutputs(split, part, scratch->sums.data() + i * whole + image * split.image,
                   of.y + ((part.n + image) * s.k + part.k + i) * Product(s.out));
 }
 
 // The same where the thread lays out the images itself.
 void ConvolveOwn(const Split& split, const Operands& of, const Part& part, Scratch* scratch) {
   const std::int64_t c = part.Channel(split.shape), count = part.ChannelEnd(split.shape) - c;
-  scratch->source.resize(static_cast<std::size_t>(count * split.channel + kBlock));
-  Element* const zeros = scratch->source.data() + count * split.channel;
+  scratch->source.resize(static_cast<std::size_t>(count * split.channel + kLanes));
   for (std::int64_t i = 0; i < count; ++i)
     SplitImages(split, of.x, part.n, c + i, scratch->source.data() + i * split.channel);
-  std::fill_n(zeros, kBlock, Element{0});
   for (Part one = part; one.k < part.k_end; ++one.k) {
     one.k_end = one.k + 1;
     const std::int64_t channel = one.Channel(split.shape) - c;
-    ConvolvePart(split, of, one, scratch->source.data() + channel * split.channel, zeros, scratch);
+    ConvolvePart(split, of, one, scratch->source.data() + channel * split.channel, scratch);
   }
 }
 
 // All images where each thread lays out its own; else image n alone, from its layout.
 void ConvolveParts(const Split& split, const Operands& of, const Deal& deal, std::int64_t n,
-                   const Element* layout) {
+                   const std::int8_t* layout) {
   const ConvShape& s = split.shape;
   const std::int64_t items = (layout ? 1 : deal.batches) * deal.ranges * deal.parts;
   ParallelFor(
@@ -259,8 +247,7 @@ void ConvolveParts(const Split& split, const Operands& of, const Deal& deal, std
           if (!layout)
             ConvolveOwn(split, of, part, &scratch);
           else
-            ConvolvePart(split, of, part, layout + part.Channel(s) * split.channel, layout + deal.batch,
-                         &scratch);
+            ConvolvePart(split, of, part, layout + part.Channel(s) * split.channel, &scratch);
         }
       },
       deal.cpus);
@@ -279,8 +266,8 @@ std::vector<std::int16_t> ConvolveForward(const ConvShape& s, const std::vector<
     return y;
   }
   // Left to the threads to write first: it may have gigabytes, whose pages take longer than the sums.
-  const std::unique_ptr<Element[]> layout(new Element[static_cast<std::size_t>(deal.batch + kBlock)]);
-  std::fill_n(layout.get() + deal.batch, kBlock, Element{0});
+  const std::unique_ptr<std::int8_t[]> layout(new std::int8_t[static_cast<std::size_t>(deal.batch + kLanes)]);
+  std::fill_n(layout.get() + deal.batch, kLanes, std::int8_t{0});
   for (std::int64_t n = 0; n < s.n; ++n) {
     ParallelFor(
         s.c, std::max<std::int64_t>(1, s.c / (8 * deal.cpus)),
@@ -304,13 +291,15 @@ double ForwardWorkBytes(const ConvShape& s) {
     const std::int64_t last = std::min(row + deal.rows, s.out[0] * s.out[1]) - 1;
     longest = std::max(longest, RunOfRow(s, size, last) + s.out[2] - RunOfRow(s, size, row));
   }
-  const std::int64_t sums = (deal.shared ? deal.filters : 1) * (longest + (deal.images - 1) * Product(size));
+  const std::int64_t sums =
+      (deal.shared ? deal.filters : 1) * WholeLanes(longest + (deal.images - 1) * Product(size));
   // Of so many groups a range may have filters, wherever it begins.
   const std::int64_t groups =
       std::min(s.groups, (deal.filters + s.FiltersPerGroup() - 2) / s.FiltersPerGroup() + 1);
-  const std::int64_t own = deal.shared ? 0 : deal.batch / s.groups * groups + kBlock;
-  const std::int64_t layout = deal.shared ? deal.batch + kBlock : 0;
-  return static_cast<double>(layout + threads * (own + sums)) * sizeof(Element);
+  const std::int64_t own = deal.shared ? 0 : deal.batch / s.groups * groups + kLanes;
+  const std::int64_t layout = deal.shared ? deal.batch + kLanes : 0;
+  return static_cast<double>(layout) +
+         static_cast<double>(threads) * static_cast<double>(own + sums * std::int64_t{sizeof(Element)});
 }
 
 }  // namespace cudnn_ci

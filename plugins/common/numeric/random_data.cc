@@ -27,12 +27,12 @@ std::uint64_t RandomWord(std::uint64_t seed, std::uint64_t number) {
 
 void FillByBytes(std::vector<std::int8_t>* data, const ByteValues& values, std::uint64_t seed) {
   const auto count = static_cast<std::int64_t>(data->size());
+  std::int8_t* const to = data->data();
   ParallelFor(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; i += 8) {
       std::uint64_t word = RandomWord(seed, static_cast<std::uint64_t>(i / 8));
       const std::int64_t stop = std::min(i + 8, end);
-      for (std::int64_t j = i; j < stop; ++j, word >>= 8)
-        (*data)[static_cast<std::size_t>(j)] = values[word & 255];
+      for (std::int64_t j = i; j < stop; ++j, word >>= 8) to[j] = values[word & 255];
     }
   });
 }
@@ -40,11 +40,12 @@ void FillByBytes(std::vector<std::int8_t>* data, const ByteValues& values, std::
 void FillSparse(std::vector<std::int8_t>* data, double density, std::uint64_t seed) {
   // Of the upper 53 bits of a word, which a double holds; the lowest bit is the sign.
   const auto threshold = static_cast<std::uint64_t>(std::clamp(density, 0.0, 1.0) * 0x1p53);
+  std::int8_t* const to = data->data();
   ParallelFor(static_cast<std::int64_t>(data->size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t word = RandomWord(seed, static_cast<std::uint64_t>(i));
-      const std::int8_t sign = word & 1 ? 1 : -1;
-      (*data)[static_cast<std::size_t>(i)] = word >> 11 < threshold ? sign : std::int8_t{0};
+      const int sign = 2 * static_cast<int>(word & 1) - 1;
+      to[i] = static_cast<std::int8_t>(sign * (word >> 11 < threshold));
     }
   });
 }
