@@ -130,7 +130,8 @@ void CaseWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool was_
   const bool clean = !status.signaled && status.code == 0;
   // One that was retired by its last case is killed without ceremony: that end says nothing.
   const bool own_end = !retired() || (shutdown_sent_ && !was_killed);
-  ended_badly_ = !verdict_ && queue_.empty() && (terminated() || (shared_ && !clean && own_end));
+  ended_badly_ =
+      !verdict_ && queue_.empty() && !IsPreparing() && (terminated() || (shared_ && !clean && own_end));
   if (canary_since_ns_) {
     canary_since_ns_.reset();
     // A cancelled run says nothing about the device.

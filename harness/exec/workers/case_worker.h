@@ -31,7 +31,7 @@ class CaseWorker : public Worker {
 
   void Assign(Assignment assignment, int64_t now_ns, Effects* out);
   // Before the first case is assigned: has the process prepare this one. A process that ends, or does not get
-  // to its first case, gives back all of them then: they count for nothing.
+  // to its first case, gives back all of them then: they count for nothing. Nor does how it ends.
   void Prepare(const Assignment& assignment, Effects* out);
   void RequestCanary(int64_t now_ns, Effects* out);
   void Shutdown(int64_t now_ns, Effects* out) override;
@@ -39,6 +39,7 @@ class CaseWorker : public Worker {
   bool shared() const { return shared_; }
   size_t queued() const { return queue_.size(); }
   bool idle() const override { return queue_.empty() && !canary_since_ns_; }
+  bool only_prepares() const override { return IsPreparing() && idle(); }
   // Whether another case may be assigned: it serves, and was not retired by what happened in it.
   bool accepting() const { return state_ == State::kServing && !retired(); }
   int64_t cases_run() const { return cases_run_; }

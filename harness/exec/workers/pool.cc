@@ -258,17 +258,19 @@ void Pool::WatchMemory(int64_t now) {
   const int64_t room = memory_.Room();
   next_memory_ns_ = now + memory_.IntervalNs(room);
   if (room >= memory_.Reserve()) return;
+  // What is small is not to blame, and killing it would not help. Who only prepares goes first.
   Member* largest = nullptr;
-  int64_t size = 0;
+  std::pair<bool, int64_t> most = {false, memory_.Reserve() / 2};
   for (auto& [id, member] : members_) {
     if (member->exited || member->abandoned || member->out_of_memory) continue;
     const int64_t resident = ResidentBytes(member->process.pid());
-    if (resident <= size) continue;
-    size = resident;
+    const std::pair rank = {member->worker->only_prepares(), resident};
+    if (resident < memory_.Reserve() / 2 || rank < most) continue;
+    most = rank;
     largest = member.get();
   }
-  // What is small is not to blame, and killing it would not help.
-  if (!largest || size < memory_.Reserve() / 2) return;
+  if (!largest) return;
+  const int64_t size = most.second;
   largest->out_of_memory = true;
   Do(largest->worker.get(), [&](int64_t at, Effects* out) {
     largest->worker->Terminate(ErrorKind::kOutOfMemory,

@@ -64,6 +64,8 @@ class Worker {
   int64_t id() const { return id_; }
   // Nothing is asked of it now.
   virtual bool idle() const = 0;
+  // Nothing was asked of it but what saves time, and it may be in the middle of that.
+  virtual bool only_prepares() const { return false; }
   bool ending() const { return state_ != State::kServing; }
   // It has been sent all that it will be.
   bool shutdown_sent() const { return shutdown_sent_; }
