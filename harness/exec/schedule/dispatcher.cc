@@ -115,7 +115,7 @@ void Dispatcher::EndIdle() {
 }
 
 void Dispatcher::Shutdown(WorkerSlot* slot) {
-  if (slot->prepared || (slot->prewarmed && slot->ahead)) return CancelPrepared(slot);
+  if (slot->OnlyPrepares()) return CancelPrepared(slot);
   pool_->Do(slot->worker, [&](int64_t now, Effects* out) { slot->worker->Shutdown(now, out); });
 }
 

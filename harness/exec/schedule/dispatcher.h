@@ -35,11 +35,13 @@ struct WorkerSlot {
   int sharing = 1;         // processes that may use its device at a time, itself among them; what it was told
   bool prewarmed = false;  // started before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for prewarmed, in its own process
-  std::optional<size_t> ahead;         // its first case, which it prepares while it is prewarmed
+  std::optional<size_t> ahead;         // the case that it prepares before its first one, until it has that
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> cross_device;  // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
   std::vector<FindingReported> kept;   // of IsBesideOthers, until it is known what they count for
+  // Nobody waits for what it does.
+  bool OnlyPrepares() const { return prepared || worker->only_prepares(); }
   // Has one case, which runs while other processes use its device.
   bool IsBesideOthers() const { return sharing > 1 && !worker->shared(); }
 };
@@ -112,9 +114,8 @@ class Dispatcher {
   bool MayWarmBeside(const std::string& device) const;
   // Has it start the driver, make its context or prepare a case, each with what comes before.
   void BeginPrewarmed(WorkerSlot* slot);
-  // Has a prewarmed worker prepare the first slow case of its queue that none of the others has.
+  // Has a prewarmed worker prepare the first slow case of its queue that none was asked to.
   void PrepareAhead(WorkerSlot* slot);
-  bool IsPrepared(size_t case_index) const;
   // The next queue's first warm worker, where the one that has the device has little to do.
   void PrewarmNext();
   void Prepare();
@@ -160,6 +161,7 @@ class Dispatcher {
   const std::vector<std::string> known_packets_, known_with_adapters_;
   const int64_t host_room_;  // bytes of memory before the run
   std::map<const CaseQueue*, Portions> portions_;
+  std::set<size_t> prepared_ahead_;       // cases that a warm worker was asked to prepare
   std::set<const CaseQueue*> followed_;   // queues behind which the next one's first worker was looked for
   std::set<const SharingGroup*> helped_;  // groups whose further workers were started before their turn
   std::map<int64_t, WorkerSlot> slots_;   // by worker id

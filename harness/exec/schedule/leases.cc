@@ -34,6 +34,11 @@ bool Dispatcher::MustComeLater(const CaseQueue& queue) const {
 // A prewarmed worker's turn has come: it needs the lease like any other.
 bool Dispatcher::TakeLease(WorkerSlot* slot) {
   if (!slot->prewarmed) return true;
+  // The canary is the first thing that a process does: what a library did before it says nothing of the GPU.
+  if (slot->worker->only_prepares() && devices_->NeedsCanary(slot->device)) {
+    CancelPrepared(slot);
+    return false;
+  }
   const Use use = slot->worker->shared() ? Use::kShared : Use::kAlone;
   if (!devices_->CanLease(slot->device, use, Joinable(slot->queue))) return false;
   devices_->Lease(slot->device, slot->worker->id(), use, slot->queue->group);

@@ -47,19 +47,15 @@ void Dispatcher::BeginPrewarmed(WorkerSlot* slot) {
     const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
     out->emplace_back(SendPacket{wire::Encode(context ? warm : prepare)});
   });
-  if (context && slot->sharing > 1) PrepareAhead(slot);
-}
-
-bool Dispatcher::IsPrepared(size_t case_index) const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [&](const auto& entry) { return entry.second.ahead == case_index; });
+  // A case that leads the queue's worker is what others wait for, and opens no library of the image.
+  if (context && slot->sharing > 1 && slot->queue->leading == 0) PrepareAhead(slot);
 }
 
 void Dispatcher::PrepareAhead(WorkerSlot* slot) {
   for (size_t i = slot->queue->first; i < plan_.cases.size(); ++i) {
     const Case& c = plan_.cases[i];
     if (scheduler_->QueueOf(i) != slot->queue || !scheduler_->IsWaiting(i) || c.predetermined) continue;
-    if (!c.slow || !c.concurrent || IsPrepared(i)) continue;
+    if (!c.slow || !c.concurrent || !prepared_ahead_.insert(i).second) continue;
     slot->ahead = i;
     const Assignment assignment = AssignmentOf(i, true);
     pool_->Do(slot->worker, [&](int64_t, Effects* out) { slot->worker->Prepare(assignment, out); });

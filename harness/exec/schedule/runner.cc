@@ -115,7 +115,7 @@ void Runner::Cancel(CancelReason reason, int signal) {
   for (WorkerSlot* slot : dispatcher_.Slots()) {
     slot->reserved.reset();
     pool_.Do(slot->worker, [&](int64_t now, Effects* out) {
-      if (slot->worker->idle() && !slot->worker->ending() && !slot->prepared)
+      if (slot->worker->idle() && !slot->worker->ending() && !slot->OnlyPrepares())
         slot->worker->Shutdown(now, out);
       else
         slot->worker->Terminate(CancelledBy(Cancellation::kRunEnded, cancelled), false, now, out);
