@@ -190,17 +190,17 @@ void Dispatcher::PrepareOthers() {
 }
 
 // Of several warm workers those that the others' last cases leave nothing to do: a context ends as slowly as
-// it begins, and one after the other.
+// it begins, and one after the other. And those that wait for their turn, if all of their cases are blocked.
 void Dispatcher::EndNeedless() {
   std::map<const CaseQueue*, size_t> given;  // cases that a process has, by queue
   for (const auto& [id, slot] : slots_) given[slot.queue] += slot.worker->queued();
   for (WorkerSlot* slot : Slots()) {
     const CaseQueue* queue = slot->queue;
-    if (slot->sharing == 1 || !slot->worker->shared() || !queue || !queue->empty() || given[queue] == 0)
-      continue;
-    if (!slot->worker->idle() || slot->worker->ending() || slot->prewarmed || slot->canary_pending) continue;
+    if (!slot->worker->shared() || !queue || !queue->empty()) continue;
+    if (!slot->prewarmed && (slot->sharing == 1 || given[queue] == 0)) continue;
+    if (!slot->worker->idle() || slot->worker->ending() || slot->canary_pending) continue;
     size_t open = 0;
-    for (size_t i = 0; i < plan_.cases.size(); ++i)
+    for (size_t i = queue->first; i < plan_.cases.size() && open <= given[queue]; ++i)
       open += scheduler_->QueueOf(i) == queue && !scheduler_->IsFinished(i);
     if (open == given[queue]) Shutdown(slot);
   }
