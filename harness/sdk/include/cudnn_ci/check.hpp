@@ -26,8 +26,9 @@
 //       if (p.n > p.limit) problems.Add("n", std::to_string(p.n) + " is above the limit");
 //     }
 //
-// A concurrent check whose library compiles before it computes can have that done while the checks that it
-// requires still run, by one more function. It keeps what it made where Run of the same case finds it:
+// A shareable, concurrent check with slow cases whose library compiles before it computes can have that done
+// while the checks that it requires still run, by one more function. It keeps what it made where Run of the
+// same case finds it:
 //
 //     static void Prepare(cudnn_ci::Context& ctx, const Params& p);
 //
