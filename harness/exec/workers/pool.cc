@@ -258,18 +258,21 @@ void Pool::WatchMemory(int64_t now) {
   const int64_t room = memory_.Room();
   next_memory_ns_ = now + memory_.IntervalNs(room);
   if (room >= memory_.Reserve()) return;
-  // What is small is not to blame, and killing it would not help. Who only prepares goes first.
+  // Not what is small: it would not help. Who only prepares goes first; its memory is free once it has ended.
   Member* largest = nullptr;
+  bool frees = false;
   std::pair<bool, int64_t> most = {false, memory_.Reserve() / 2};
   for (auto& [id, member] : members_) {
-    if (member->exited || member->abandoned || member->out_of_memory) continue;
+    if (member->exited || member->abandoned) continue;
+    frees |= member->out_of_memory && member->worker->only_prepares();
+    if (member->out_of_memory) continue;
     const int64_t resident = ResidentBytes(member->process.pid());
     const std::pair rank = {member->worker->only_prepares(), resident};
     if (resident < memory_.Reserve() / 2 || rank < most) continue;
     most = rank;
     largest = member.get();
   }
-  if (!largest) return;
+  if (!largest || (frees && !most.first)) return;
   const int64_t size = most.second;
   largest->out_of_memory = true;
   Do(largest->worker.get(), [&](int64_t at, Effects* out) {
