@@ -99,9 +99,9 @@ TEST_F(PreparedCases, NotWhereEveryCaseHasAProcessOfItsOwn) {
   EXPECT_THAT(Processes(), IsEmpty());
 }
 
-// A preparation is no part of a case: it fails none, and the case that follows finds no trace of it.
-TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
-  for (const char* how : {"report", "throw", "crash", "exit", "hang", "leak", "break", "late"}) {
+// What a preparation reports is no part of a case, and the case that follows finds no trace of it.
+TEST_F(PreparedCases, WhatItReportsDecidesNothing) {
+  for (const char* how : {"report", "throw", "leak", "late"}) {
     const bool late = how == std::string("late");
     const GateResult result = Gate(how, "3", R"(, "timeout_s": )" + std::to_string(late ? 6 : 2));
     EXPECT_EQ(result.exit_code, 0) << how << result.out;
@@ -117,15 +117,47 @@ TEST_F(PreparedCases, WhateverHappensInItDecidesNothing) {
   }
 }
 
+// The same code runs in the case: as after a failure in a shared process, a pass alone makes nothing good.
+TEST_F(PreparedCases, WhatEndsItsProcessIsConfirmedAlone) {
+  const std::map<std::string, std::string> ends = {
+      {"crash", "SIGSEGV"}, {"exit", "exit status 3"}, {"hang", "2.000 s"}, {"break", "exit status 1"}};
+  for (const auto& [how, end] : ends) {
+    run_.Set("FIXTURE_PREPARED", "3");
+    std::filesystem::remove_all(run_.Path("meet"));
+    std::filesystem::create_directory(run_.Path("meet"));
+    const GateResult result = Gate(how, "3", R"(, "timeout_s": 2)");
+    EXPECT_EQ(result.exit_code, 6) << how << result.out;
+    EXPECT_EQ(result.report["totals"]["passed"], kCases + 1 - 3) << how;
+    for (int i = 0; i < kCases; ++i) {
+      EXPECT_EQ(result.Outcome(Id(i, how)), i < 3 ? "failed" : "passed") << how << i;
+      EXPECT_EQ(result.Errors(Id(i, how)), i < 3 ? "undetermined.order-dependent" : "") << how << i;
+    }
+    for (const json& e : result.Events("Finding")) {
+      const std::string detail = e["finding"]["detail"];
+      EXPECT_THAT(detail, testing::HasSubstr(" prepared: "));
+      EXPECT_THAT(detail, testing::HasSubstr(end));
+    }
+    for (const json& e : result.Events("AttemptStarted"))
+      EXPECT_EQ(e["attempt"], 1) << how << ": a preparation is no attempt";
+  }
+}
+
+TEST_F(PreparedCases, WhatFailsAloneTooIsConfirmed) {
+  run_.Set("FIXTURE_PREPARED", "3");
+  const GateResult result = Gate("crash_twice");
+  EXPECT_EQ(result.Errors(Id(0, "crash_twice")), "harness.crashed") << result.out;
+  EXPECT_THAT(result.Flags(Id(0, "crash_twice")), testing::ElementsAre("confirmed-alone"));
+}
+
 TEST_F(PreparedCases, NoCaseRunsWhereAnExceptionLeftThePluginsHook) {
   run_.AddPlugins(CUDNN_CI_FIXTURES "/prepares");
   run_.Set("FIXTURE_WAITS", "lobby");
   run_.Set("FIXTURE_PREPARED", "3");
   run_.Matrix(Entry("lobby.hall") + "," + Entry("prepares.throws", R"("axes": {"i": ["a", "b", "c", "d"]})"));
   const GateResult result = run_.Run({"--workers-per-gpu", "3", "--jobs", "8", "--time-limit", "60"});
-  EXPECT_EQ(result.exit_code, 0) << result.out;
-  EXPECT_EQ(result.report["totals"]["passed"], 6);
-  EXPECT_THAT(result.Events("Finding"), IsEmpty());
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 3);
+  for (const json& e : result.Events("Finding")) EXPECT_EQ(e["finding"]["slug"], "order-dependent") << e;
 }
 
 // Nothing runs of what was prepared, and nobody waits for it.

@@ -56,6 +56,13 @@ void Runner::EmitKept(WorkerSlot* slot, AttemptResult* result) {
   }
 }
 
+// The same code ran as in a case that fails in a shared process, and the same rule holds: it runs again,
+// alone, and a pass does not make good what was seen.
+void Runner::OnPreparationFailed(PreparationFailed failed) {
+  cases_.Suspect(failed.case_index, std::move(failed.how), failed.signal);
+  scheduler_.RunAlone(failed.case_index);
+}
+
 // The run is over: what was to be looked at again counts as it stands. What others may have caused does not.
 Outcome Runner::AsItStands(const AttemptResult& result) {
   if (!result.inconclusive) return result.outcome;

@@ -60,6 +60,16 @@ Decision Cases::Decide(const AttemptResult& result) {
   return shared ? AfterShared(result, good, &history) : Alone(result, good, &history);
 }
 
+void Cases::Suspect(size_t i, Errored how, int signal) {
+  AttemptResult result;
+  result.case_index = i;
+  result.outcome = std::move(how);
+  result.signal = signal;
+  Bad bad = Describe(result);
+  bad.brief = "while the case was prepared: " + bad.brief;
+  histories_[i].suspicion = std::move(bad);
+}
+
 bool Cases::IsKnown(const std::string& kind) const {
   const auto it = confirmed_.find(kind);
   return it != confirmed_.end() && it->second >= reattempts::kConfirmations;

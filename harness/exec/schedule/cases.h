@@ -49,6 +49,8 @@ class Cases {
   const Outcome* KnownOutcome(size_t case_index);
   // The attempt after those that were evaluated.
   NextAttempt NextOf(size_t case_index) const;
+  // Its preparation ended the process: what the next attempt, alone, has to confirm.
+  void Suspect(size_t case_index, Errored how, int signal);
   // Its next attempt is on another GPU, whose answer is no result of the case.
   void AskAnotherDevice(size_t case_index) { histories_[case_index].cross_device = true; }
   // Its next attempt is alone, in a fresh process, though it passed: to be timed.
@@ -68,7 +70,7 @@ class Cases {
     int attempts = 0, retries = 0;
     double seconds = 0;
     std::vector<std::string> skip_steps;  // that ended earlier attempts
-    std::optional<Bad> suspicion;         // what the shared worker said, being confirmed
+    std::optional<Bad> suspicion;         // what a shared worker said, being confirmed
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
     bool concurrent = false;    // the shared attempt may have shared its device's memory

@@ -142,6 +142,8 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
   } else if (auto* back = std::get_if<GiveBack>(&effect)) {
     for (const size_t c : back->case_indices)
       if (!scheduler_.IsFinished(c)) scheduler_.Requeue(c, false);
+  } else if (auto* failed = std::get_if<PreparationFailed>(&effect)) {
+    OnPreparationFailed(std::move(*failed));
   } else if (auto* canary = std::get_if<CanaryResult>(&effect)) {
     OnCanary(&slot, *canary);
   } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
@@ -205,9 +207,8 @@ void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& ext
   const Case& c = plan_.cases[i];
   if (opinions_.IsWaiting(i)) opinions_.Take(i);
   slowness_.Forget(i);
-  const bool good = IsGood(c.planned, outcome);
   for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
-  const CaseRecord* record = good ? nullptr : summary_.Find(c.planned.ref);
+  const CaseRecord* record = IsGood(c.planned, outcome) ? nullptr : summary_.Find(c.planned.ref);
   if (record)
     for (Finding f : ImpliedFindings(*record, outcome)) {
       if (const auto* s = std::get_if<Skipped>(&outcome))

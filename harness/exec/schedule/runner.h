@@ -51,6 +51,7 @@ class Runner : private PoolClient {
   void EmitKept(WorkerSlot* slot, AttemptResult* result);
   static Outcome AsItStands(const AttemptResult& result);
   void OnAttemptEnded(const WorkerSlot& slot, AttemptResult result);
+  void OnPreparationFailed(PreparationFailed failed);
   void OnCanary(WorkerSlot* slot, const CanaryResult& result);
   void OnBadEnd(const WorkerSlot& slot, const ExitStatus& status);
   bool CountsAsPass(size_t case_index) const;

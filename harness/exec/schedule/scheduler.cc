@@ -38,6 +38,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     : plan_(plan),
       state_(plan.cases.size(), State::kWaiting),
       leads_(plan.cases.size(), false),
+      alone_(plan.cases.size(), false),
       reported_(plan.cases.size(), false),
       waiting_for_(plan.cases.size(), 0),
       blocker_(plan.cases.size(), kNobody),
@@ -128,7 +129,7 @@ void Scheduler::Insert(size_t i, std::deque<size_t>* queue) const {
 
 void Scheduler::MakeReady(size_t i) {
   state_[i] = State::kReady;
-  Insert(i, &queue_of_[i]->ready);
+  Insert(i, alone_[i] ? &queue_of_[i]->alone : &queue_of_[i]->ready);
 }
 
 void Scheduler::Close(size_t i) {

@@ -84,6 +84,14 @@ class Scheduler {
   // Puts a case back: to its place in the queue, to run in a shared process (`alone` false), or by itself.
   void Requeue(size_t case_index, bool alone);
 
+  // The case's first attempt is by itself.
+  void RunAlone(size_t case_index) {
+    alone_[case_index] = true;
+    if (state_[case_index] != State::kReady) return;
+    LeaveQueue(case_index);
+    MakeReady(case_index);
+  }
+
   // The queues with something to do, the one whose next case comes first in the plan first.
   std::vector<CaseQueue*> ReadyQueues();
   size_t Take(CaseQueue* queue, bool alone);
@@ -148,6 +156,7 @@ class Scheduler {
   const Plan& plan_;
   std::vector<State> state_;
   std::vector<bool> leads_;            // whether it opens the worker of others
+  std::vector<bool> alone_;            // whether it is never to run in a shared process
   std::vector<bool> reported_;         // whether the case's end was counted by those that need it
   std::vector<uint32_t> waiting_for_;  // prerequisites that have not ended
   // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.

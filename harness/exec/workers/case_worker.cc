@@ -58,7 +58,7 @@ void CaseWorker::Shutdown(int64_t now_ns, Effects* out) {
 }
 
 void CaseWorker::Prepare(const Assignment& assignment, Effects* out) {
-  prepares_ = true;
+  prepares_ = assignment.case_index;
   Send(wire::PrepareCase{assignment.run.check, assignment.run.params, assignment.run.seed}, out);
 }
 
@@ -141,7 +141,7 @@ void CaseWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool was_
     ended_badly_ = false;
   }
   if (verdict_) return EndVerdict(status, out_of_memory, was_killed, out);
-  if (IsPreparing()) return GiveBackRest(out);
+  if (IsPreparing()) return EndPreparation(status, out_of_memory, out);
   if (queue_.empty()) return;
   // The first unfinished case is the suspect; the rest go back uncharged.
   const std::string when =
@@ -180,6 +180,16 @@ void CaseWorker::OnAbandoned(int64_t now_ns, Effects* out) {
     out->emplace_back(AttemptEnded{std::move(*verdict_)});
     verdict_.reset();
   }
+  GiveBackRest(out);
+}
+
+// What the harness or somebody else ended it for says nothing of the case. Status 0 is the worker's own end.
+void CaseWorker::EndPreparation(const ExitStatus& status, bool out_of_memory, Effects* out) {
+  Errored how = ErrorOfExit(status, out_of_memory, "");
+  const bool own_end = how.kind == ErrorKind::kCrashed || how.kind == ErrorKind::kTimedOut ||
+                       (how.kind == ErrorKind::kExited && status.code != 0);
+  if (own_end)
+    out->emplace_back(PreparationFailed{*prepares_, std::move(how), status.signaled ? status.code : 0});
   GiveBackRest(out);
 }
 

@@ -30,8 +30,8 @@ class CaseWorker : public Worker {
       : Worker(limits), shared_(shared), declared_(std::move(declared)) {}
 
   void Assign(Assignment assignment, int64_t now_ns, Effects* out);
-  // Before the first case is assigned: has the process prepare this one. A process that ends, or does not get
-  // to its first case, gives back all of them then: they count for nothing. Nor does how it ends.
+  // Before the first case is assigned: has the process prepare this one. A process that ends before it gets
+  // to its first case gives all of them back, uncharged, and says if it was the preparation that ended it.
   void Prepare(const Assignment& assignment, Effects* out);
   void RequestCanary(int64_t now_ns, Effects* out);
   void Shutdown(int64_t now_ns, Effects* out) override;
@@ -76,6 +76,7 @@ class CaseWorker : public Worker {
   void Announce(Effects* out);
   AttemptResult TakeResult(Outcome outcome, int64_t now_ns, Effects* out);
   void EndVerdict(const ExitStatus& status, bool out_of_memory, bool was_killed, Effects* out);
+  void EndPreparation(const ExitStatus& status, bool out_of_memory, Effects* out);
   void GiveBackRest(Effects* out);
   std::string Where() const;
   // Whether the process has yet to get to its first case, and prepares one.
@@ -84,7 +85,8 @@ class CaseWorker : public Worker {
   const bool shared_;
   const std::function<const FindingInfo*(const std::string&)> declared_;
   int64_t cases_run_ = 0;
-  bool ended_badly_ = false, prepares_ = false;
+  bool ended_badly_ = false;
+  std::optional<size_t> prepares_;  // the case that it was asked to prepare
   std::optional<int64_t> canary_since_ns_;
 
   std::deque<Assignment> queue_;  // front: running; the process knows of no other

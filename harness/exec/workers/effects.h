@@ -51,13 +51,19 @@ struct AttemptEnded {
 struct GiveBack {
   std::vector<size_t> case_indices;
 };
+// The process ended as it prepared the case, of itself or because it took too long.
+struct PreparationFailed {
+  size_t case_index = 0;
+  Errored how;
+  int signal = 0;  // that ended the process
+};
 struct CanaryResult {
   bool ok = false;
   std::string detail;
 };
 
-using Effect =
-    std::variant<SendPacket, SendSignal, Abandoned, EmitEvent, AttemptEnded, GiveBack, CanaryResult>;
+using Effect = std::variant<SendPacket, SendSignal, Abandoned, EmitEvent, AttemptEnded, GiveBack,
+                            PreparationFailed, CanaryResult>;
 using Effects = std::vector<Effect>;
 
 }  // namespace cudnn_ci

@@ -28,7 +28,7 @@
 //
 // A shareable, concurrent check with slow cases whose library compiles before it computes can have that done
 // while the checks that it requires still run, by one more function. It keeps what it made where Run of the
-// same case finds it:
+// same case finds it; what it throws is dropped:
 //
 //     static void Prepare(cudnn_ci::Context& ctx, const Params& p);
 //

@@ -150,9 +150,10 @@ typedef struct cci_check {
   /* Since 1.8. Of a check that is shareable, concurrent and has slow cases (see the flags): makes ready and
    * keeps in this process what `run` of the same case needs of its libraries, a plan that they compile say.
    * May be called once, in a process that has run no case, while the checks that this one requires still
-   * run. `run` may never follow. What goes wrong here is no result: `run` does again what it does not find.
-   * Only get_*, contract, fact, satisfies, subject_*, device_uuid, scratch_dir, seed, compatibility, log
-   * and uncaught may be called in it. May be NULL. */
+   * run. `run` may never follow. It does again what it does not find. Only get_*, contract, fact, satisfies,
+   * subject_*, device_uuid, scratch_dir, seed, compatibility, log and uncaught may be called in it, and what
+   * they report is dropped. If it ends the process or leaves an error in the context, the case runs alone
+   * and is red if it passes there. May be NULL. */
   void (*prepare)(const struct cci_host* host, cci_case* c);
 } cci_check;
 
