@@ -153,8 +153,12 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     line.report_places = PlacesForReports(app, argc, argv);
     return std::move(line);
   };
-  if (!own.ok()) return reject(own.error());
   line.launcher = LauncherLineOf(line.invocation.installation, {argv, argv + argc});
+  if (!own.ok()) {
+    if (line.launcher) line.launcher->withdraw();
+    line.launcher.reset();
+    return reject(own.error());
+  }
   if (line.launcher) return line;
   DeclaredCommand* chosen = nullptr;
   try {

@@ -40,7 +40,8 @@ void RemoveIfOurs(const std::string& path) {
 
 // What the launcher left of an earlier run, which would be taken for its word on this one.
 void RemoveOfLauncher(const std::string& folder) {
-  for (const char* name : {"junit-unconfirmed.xml", "report-unconfirmed.json"})
+  for (const char* name :
+       {"junit-unconfirmed.xml", "report-unconfirmed.json", "summary.md", "attestation.json"})
     RemoveIfOurs(folder + "/" + name);
   const std::string record = folder + "/launcher.json";
   struct stat st {};

@@ -42,8 +42,8 @@ void PrintLeftOutReports(const OutputPaths& paths);
 // reports is left either, unless another run is writing them. Errors name the file or folder and what to do.
 Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<std::string>& inputs);
 
-// Removes the reports at these paths, if they are ours, and the attachments they name. For whoever holds the
-// locks.
+// Removes the reports at these paths, if they are ours, and the attachments they name; of the folder also
+// what the launcher has left. For whoever holds the locks.
 void RemoveReports(const OutputPaths& paths);
 
 // The same for who does not: leaves alone what another run is writing.

@@ -211,8 +211,10 @@ std::vector<ReportOptions> PlacesForReports(const CLI::App& app, int argc, char*
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word.empty() || word[0] != '-') {
-      // An unknown word is a mistake in a run; another command is none.
-      const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
+      // An unknown word is a mistake in a run, and so is the launcher's; another command is none.
+      const auto is_it = [&](const CLI::App* command) {
+        return command->get_name() == word && word != "run";
+      };
       if (!command_seen && !app.get_subcommands(is_it).empty()) return {};
       command_seen = true;
       continue;

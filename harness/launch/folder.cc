@@ -125,12 +125,18 @@ Status OutputFolder::PrepareWithoutReports() {
 }
 
 Status OutputFolder::Prepare(const std::string& folder, bool attestation, bool summary, const RunWords& run) {
+  Status prepared = Make(folder, attestation, summary, run);
+  if (!prepared.ok()) locks_ = ReportLocks();  // for whoever takes away what is there
+  return prepared;
+}
+
+Status OutputFolder::Make(const std::string& folder, bool attestation, bool summary, const RunWords& run) {
   if (!MakeDirectories(folder).ok() || access(folder.c_str(), W_OK) != 0)
     return Error{folder + " cannot be written by " + UserName() + "; name another folder with --output-dir"};
   const Result<std::string> absolute = FolderToMount(folder);
   if (!absolute.ok()) return Error{absolute.error()};
   path_ = *absolute;
-  for (const char* name : {"junit.xml", "report.json", "journal.jsonl"})
+  for (const char* name : {"junit.xml", "report.json", "report.html", "journal.jsonl"})
     if (Status s = locks_.Take(path_ + "/" + name); !s.ok()) return s;
   if (Status s = RemoveEarlierReports(path_, attestation, summary); !s.ok()) return s;
   work_ = path_ + "/" + std::string(kWorkName) + "XXXXXX";

@@ -27,7 +27,7 @@ class OutputFolder {
   // Makes `folder` if it is not there, removes earlier reports, and makes the folder of this run.
   // `attestation`, `summary`: these are asked for, so that a file of another in their place is an error.
   // Nothing is removed before all of them were looked at. Errors say what to do; it is one that another run,
-  // of the launcher or of the gate, is writing reports there.
+  // of the launcher or of the gate, is writing reports there. After one no lock is held.
   Status Prepare(const std::string& folder, bool attestation, bool summary, const RunWords& run);
   // A folder of this run alone, for a command that leaves no reports: below $TMPDIR, or /tmp.
   Status PrepareWithoutReports();
@@ -54,6 +54,8 @@ class OutputFolder {
   bool Publish(bool confirmed, bool summary, const std::string& token) const;
 
  private:
+  Status Make(const std::string& folder, bool attestation, bool summary, const RunWords& run);
+
   std::string path_, work_;
   ReportLocks locks_;
 };

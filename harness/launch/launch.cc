@@ -14,8 +14,9 @@
 namespace cudnn_ci::launch {
 namespace {
 
-int Reject(const std::string& message) {
+int Reject(const LauncherLine& line, const std::string& message) {
   Say(message);
+  line.withdraw();
   return 2;
 }
 
@@ -39,15 +40,15 @@ std::string LineToRepeat(const LauncherLine& line, const Options& options, const
 int RunLauncher(const LauncherLine& line) {
   const auto parsed = ParseOptions(line.words);
   if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
-    if (!refusal->help) return Reject(refusal->message);
+    if (!refusal->help) return Reject(line, refusal->message);
     return fputs(Usage(), stdout) < 0 || fflush(stdout) != 0 ? 5 : 0;
   }
-  Plan plan{std::get<Options>(parsed), {}, {}, line.home, line.called, ""};
+  Plan plan{std::get<Options>(parsed), {}, {}, line.home, line.withdraw, line.called, ""};
   Result<Tool> tool = FindTool(plan.options.tool, line.home);
-  if (!tool.ok()) return Reject(tool.error());
+  if (!tool.ok()) return Reject(line, tool.error());
   plan.tool = std::move(*tool);
   Result<MatrixChoice> matrix = ChooseMatrix(plan.options, plan.tool);
-  if (!matrix.ok()) return Reject(matrix.error());
+  if (!matrix.ok()) return Reject(line, matrix.error());
   plan.matrix = std::move(*matrix);
   plan.again = LineToRepeat(line, plan.options, plan.matrix);
   if (plan.options.dry_run) {

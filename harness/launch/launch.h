@@ -4,6 +4,7 @@
 #ifndef CUDNN_CI_LAUNCH_LAUNCH_H_
 #define CUDNN_CI_LAUNCH_LAUNCH_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct LauncherLine {
   std::string called;              // what was typed to call it, for a shell: "bin/cudnn-ci run"
   std::vector<std::string> words;  // behind that
   Home home;
+  // Removes the reports of an earlier run that lie where this one's would have been: for exit 2.
+  std::function<void()> withdraw;
 };
 
 // Returns the exit code, as Usage() lists them.

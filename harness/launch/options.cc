@@ -98,6 +98,8 @@ class Front {
     return value->second(given);
   }
 
+  bool TakesValue(const std::string& name) const { return values_.count(name) > 0; }
+
   // Why there is no image.
   std::string NoImage() const {
     return "no image given" + (last_value_.empty() ? "" : ": " + last_value_) +
@@ -295,6 +297,30 @@ std::variant<Options, Refusal> ParseOptions(const std::vector<std::string>& word
   if (!options.matrix.empty() && !options.matrix_behind.empty())
     return Refusal{"--matrix was given twice: " + options.matrix + ", " + options.matrix_behind};
   return options;
+}
+
+std::vector<std::string> FoldersForReports(const std::vector<std::string>& words) {
+  Options options;
+  const Front front(&options);
+  const auto is_command = [](const std::string& word) {
+    return kAsking.count(word) > 0 || kElsewhere.count(word) > 0;
+  };
+  std::vector<std::string> folders;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--dry-run" || is_command(word)) return {};
+    if (word == "--" && at + 1 < words.size() && is_command(words[at + 1])) return {};
+    if (word == "--") break;
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (!front.TakesValue(name)) continue;
+    const bool is_next = equals == std::string::npos;
+    if (is_next && ++at == words.size()) break;
+    const std::string value = is_next ? words[at] : word.substr(equals + 1);
+    if (name == "--output-dir" && !value.empty() && value != "-") folders.push_back(value);
+  }
+  if (folders.empty()) folders.push_back(options.output_dir);
+  return folders;
 }
 
 }  // namespace cudnn_ci::launch

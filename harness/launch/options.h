@@ -54,6 +54,10 @@ const std::vector<std::string>& OwnOptions();
 // The words behind the program's name. Wrong use is found before anything is touched.
 std::variant<Options, Refusal> ParseOptions(const std::vector<std::string>& words);
 
+// Where a gate of this line would leave its reports, as far as the words tell, whatever is wrong with them.
+// None: it is no gate's (--dry-run, a command).
+std::vector<std::string> FoldersForReports(const std::vector<std::string>& words);
+
 // The absolute path of a folder that is to be mounted, links followed. Errors: it is none, it cannot be
 // entered, or its name has a colon, which the syntax of mounts cannot hold.
 Result<std::string> FolderToMount(const std::string& path);

@@ -92,14 +92,19 @@ bool Session::Invalid(const std::string& message) {
   return false;
 }
 
+bool Session::Refuse(const std::string& message) {
+  if (IsGate()) plan_.withdraw();
+  return Invalid(message);
+}
+
 bool Session::Prepare() {
   run_ = {RandomWord(), RandomWord()};
   facts_.token = run_.token;
-  if (run_.token.empty() || run_.secret.empty()) return Invalid("the kernel provides no random numbers");
+  if (run_.token.empty() || run_.secret.empty()) return Refuse("the kernel provides no random numbers");
   const Status prepared =
       IsGate() ? folder_.Prepare(options_.output_dir, options_.attestation, options_.summary, run_)
                : folder_.PrepareWithoutReports();
-  if (!prepared.ok()) return Invalid(prepared.error());
+  if (!prepared.ok()) return Refuse(prepared.error());
   silence_.Begin(RandomWord(), IsGate());
   if (!IsGate()) return true;
   const OwnError not_started{{},

@@ -2,6 +2,7 @@
 #ifndef CUDNN_CI_LAUNCH_SESSION_H_
 #define CUDNN_CI_LAUNCH_SESSION_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Plan {
   Tool tool;
   MatrixChoice matrix;
   Home home;
-  std::string called;  // what was typed to call the launcher, for a shell
-  std::string again;   // the line that repeats the run
+  std::function<void()> withdraw;  // removes the reports of an earlier run: for exit 2
+  std::string called;              // what was typed to call the launcher, for a shell
+  std::string again;               // the line that repeats the run
 };
 
 // The command that a plan would start, with placeholders for what is made at the start; for a shell.
@@ -59,6 +61,8 @@ class Session {
   bool Settle(int exit_code, const std::string& type, const std::string& message, const std::string& remedy,
               const std::string& said = {});
   bool Invalid(const std::string& message);
+  // The same of a gate that has no place yet.
+  bool Refuse(const std::string& message);
   bool Interrupted();
   bool WriteInitFile(const std::string& text);
   // What the engine's status means where no report says more.

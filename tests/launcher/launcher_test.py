@@ -1123,12 +1123,13 @@ exit 1"""
                 shutil.rmtree(self.out, ignore_errors=True)
                 self.assertEqual(self.launch(run=reports()).code, 0)
                 (self.out / name).write_text("<testsuites name='mine'/>\n")
-                before = {p.name: p.read_bytes() for p in self.out.iterdir() if p.is_file()}
+                (self.out / "notes.txt").write_text("mine\n")
                 calls = len(self.calls())
                 result = subprocess.run(self.command(), env=self.env, capture_output=True, text=True)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(f"{name} is not a report of cudnn-ci", result.stderr)
-                self.assertEqual({p.name: p.read_bytes() for p in self.out.iterdir() if p.is_file()}, before)
+                self.assertEqual({p.name: p.read_text() for p in self.out.iterdir() if p.is_file()},
+                                 {name: "<testsuites name='mine'/>\n", "notes.txt": "mine\n"})
                 self.assertEqual(len(self.calls()), calls)
 
     def test_a_foreign_attachment_is_not_replaced(self):
@@ -1204,6 +1205,82 @@ exit 1"""
                 self.assertEqual(self.calls(), [])
                 self.assertFalse(self.out.exists())
         self.assertEqual(self.launch(image=None).code, 2)
+
+    def green_before(self, *foreign):
+        """A green run's reports in the output folder, and foreign files; returns these."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.assertEqual(self.launch("--attestation", run=reports()).code, 0)
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), sorted([*FILES, "attestation.json"]))
+        for name in foreign:
+            (self.out / name).write_text("<mine/>\n")
+        (self.standin / "calls").unlink()
+        return sorted(foreign)
+
+    def assertOnlyLeft(self, names):
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), names)
+        for name in names:
+            self.assertEqual((self.out / name).read_text(), "<mine/>\n")
+        self.assertEqual(self.calls(), [])
+
+    def test_exit_2_leaves_no_report_of_an_earlier_run(self):
+        self.matrix("cu13")
+        for args, image in ((["--matrix", "cu13"], None), (["--matrix", "cu14"], IMAGE), (["--matrix", "nofile.json"], IMAGE), (["--mtrix", "cu13"], IMAGE),
+                            (["--mount", "/nonexist"], IMAGE), (["other"], IMAGE), (["--engine", ""], IMAGE), (["--engine"], IMAGE),
+                            (["--tool", "/nonexist"], IMAGE), (["--", "--junit=x"], IMAGE), ([""], None)):
+            with self.subTest(args=args):
+                left = self.green_before("notes.txt", "junit-3.xml", "report.html" if image else "mine.html")
+                self.assertEqual(self.launch(*args, image=image).code, 2)
+                self.assertOnlyLeft(left)
+        for name in ("junit.xml", "launcher.json"):  # which keeps this run from writing there
+            with self.subTest(foreign=name):
+                left = self.green_before(name)
+                self.assertEqual(self.launch().code, 2)
+                self.assertOnlyLeft(left)
+
+    def test_exit_2_looks_for_reports_where_they_would_have_been(self):
+        left = self.green_before("notes.txt")
+        default = self.dir / "cwd/cudnn-ci-report"
+        for args in (["--mtrix", "x", f"--output-dir={self.out}", IMAGE], ["--output-dir", str(self.out)], ["--engine", "--output-dir", "x", "y"],
+                     ["--no-gpu", "--", "--output-dir", str(self.out)]):
+            with self.subTest(args=args):
+                shutil.copytree(self.out, default)
+                result = subprocess.run([program(), "run", *args], env=self.env, cwd=self.dir / "cwd", capture_output=True, text=True)
+                self.assertEqual(result.returncode, 2)
+                is_named = any(str(self.out) in arg for arg in args) and "--" not in args
+                self.assertEqual(sorted(p.name for p in default.iterdir()), sorted([*FILES, "attestation.json", *left]) if is_named else left)
+                shutil.rmtree(default)
+                self.assertEqual(sorted(p.name for p in self.out.iterdir()) == left, is_named)
+                if is_named:
+                    self.green_before("notes.txt")
+
+    def test_what_is_no_run_leaves_the_earlier_reports(self):
+        self.green_before()
+        before = sorted(p.name for p in self.out.iterdir())
+        for args in (["--dry-run", "--mtrix"], ["report", str(self.out / "journal.jsonl")], ["facts"], [IMAGE, "--", "facts", "--matrix"]):
+            with self.subTest(args=args):
+                result = subprocess.run([*self.command(image=None), *args], env=self.env, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 2)
+                self.assertEqual(sorted(p.name for p in self.out.iterdir()), before)
+
+    def test_the_gates_exit_2_leaves_nothing_of_the_launcher(self):
+        for args in (["--mtrix"], ["--matrix", "cu99"], ["--no-gpu", "run", IMAGE]):
+            with self.subTest(args=args):
+                left = self.green_before("notes.txt")
+                result = subprocess.run([program(), "--output-dir", str(self.out), *args], env=self.env, cwd=self.dir / "cwd", capture_output=True, text=True)
+                self.assertEqual(result.returncode, 2)
+                self.assertOnlyLeft(left)
+
+    def test_a_run_that_writes_keeps_its_files_beside_anothers_exit_2(self):
+        first = self.start(run=self.HANG + reports(more=': >"$STANDIN/left"; while [ ! -f "$STANDIN/end" ]; do sleep 0.05; done'))
+        self.wait_for("running")
+        before = (self.out / "junit.xml").read_bytes()
+        (self.out / "report.html").write_text("<!DOCTYPE html>\n<!--cudnn-ci report.html-->\n")
+        second = subprocess.run(self.command("--mtrix"), env=self.env, cwd=self.dir / "cwd", capture_output=True, text=True)
+        self.assertEqual((second.returncode, (self.out / "junit.xml").read_bytes()), (2, before))
+        self.assertTrue((self.out / "report.html").exists())
+        self.put("stopped")
+        self.put("end")
+        self.assertEqual(self.finish(first).code, 0)
 
     def test_help(self):
         result = self.launch("--help", image=None)
