@@ -71,7 +71,10 @@ bool Gate::LoadByChoice() {
   if (session_.MustEnd()) return Interrupted();
   const Result<std::string> choice = AutoMatrixFile(looked, installation_);
   if (!choice.ok()) return Invalid(choice.error());
-  std::optional<Matrix> matrix = LoadMatrixFile(*choice);
+  // A launcher's reports are read on another machine, where the tool does not lie at its path in here.
+  const bool is_launched = !options_.launcher.reports_at.empty();
+  std::optional<Matrix> matrix =
+      LoadMatrixFile(is_launched ? "builtin:" + looked.Choice().MatrixName() : *choice);
   if (!matrix) return false;
   chosen_.emplace(std::move(*matrix), std::move(looked));
   PrintNotices({*chosen_->automatic()});

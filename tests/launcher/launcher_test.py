@@ -1387,12 +1387,14 @@ retry       useless
     # --- The host's own program ------------------------------------------------------------------------------------
 
     def real(self, check, *more, tool="", after="", name="real.json", env=None, inside=None):
-        """A run whose container is the tree of the build; `after` is what a process of it does behind its back."""
+        """A run whose container is the tree of the build; `after` is what a process of it does behind its back. Without a `check` nothing names its
+        matrix."""
         if not (self.standin / "digest").exists() and not (self.standin / "digests").exists():
             self.put("digest", "c" * 64)
         matrix = self.dir / name
         matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
-        return self.launch("--matrix", str(matrix), *more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
+        ours = f"--matrix {shlex.quote(str(inside or matrix))}" if check else ""
+        return self.launch(*(["--matrix", str(matrix)] if check else []), *more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
 while [ "$1" != --output-dir ]; do shift; done
 shift 8
 for word in "$@"; do
@@ -1403,7 +1405,7 @@ for word in "$@"; do
   esac
   set -- "$@" "$word"
 done
-{OPTIONS.tree}/bin/cudnn-ci --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(inside or matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
+{OPTIONS.tree}/bin/cudnn-ci --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" {ours} --plugin-dir {OPTIONS.plugins} {tool} "$@"
 status=$?
 {after}
 exit $status
@@ -1536,6 +1538,15 @@ echo x >"$reports/attachments/5000-unnamed" """)
         cut = before.index("--reports-at")
         self.assertEqual(again[:cut], before[:cut])
         self.assertEqual(again[-2:], ["--case", report["root_cause"]["case"]])
+
+    def test_a_matrix_that_the_tool_chooses_has_its_name_in_the_reports(self):
+        result = self.real("", tool="--case 'image.known_faults[subject=system]'")
+        self.assertNotIn("--matrix", self.run_call())
+        if result.code == 2:
+            self.skipTest("nothing to choose a matrix by on this machine")
+        for text in (result.stdout, *((self.out / name).read_text() for name in ("junit.xml", "report.html", "report.json", "summary.md"))):
+            self.assertRegex(text, r"builtin:cu\d+")
+            self.assertNotIn("/matrices/", text)
 
     def test_a_secret_of_an_option_is_in_no_reproduction(self):
         result = self.real("fixture.fail", "--engine-arg", "--label=hunter2hunter2", env={"DB_PASSWORD": "hunter2hunter2"})
