@@ -21,7 +21,9 @@ bool Cancel::Take() {
   signalfd_siginfo info{};
   while (read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int number = static_cast<int>(info.ssi_signo);
-    if (number == SIGCHLD || signal_ != 0) continue;
+    if (number == SIGCHLD) continue;
+    came_again_ = signal_ != 0;
+    if (came_again_) continue;
     signal_ = number;
     first = true;
   }

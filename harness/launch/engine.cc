@@ -197,8 +197,14 @@ bool Inspector::CanLeaveOutHealthCheck() const {
   return !engine_->is_nerdctl || Ask({"run", "--help"}).find("--no-healthcheck") != std::string::npos;
 }
 
-void Inspector::Remove(const std::string& container) const {
-  (void)Run({.words = {engine_->name, "rm", "-f", container}, .output = Output::kDropped}, cancel_);
+bool Inspector::Remove(const std::string& container) const {
+  const Call remove{.words = {engine_->name, "rm", "-f", container}};
+  const int before = cancel_->signal();
+  Ended removed = Run(remove, cancel_);
+  // A signal that ends the launch asks for nothing else.
+  if (cancel_->signal() != before && !removed.ok()) removed = Run(remove, cancel_);
+  // Of a container that is not there some engines say so with 0; they name one that was.
+  return removed.ok() && !Trim(removed.output).empty();
 }
 
 }  // namespace cudnn_ci::launch

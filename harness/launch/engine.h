@@ -58,7 +58,8 @@ class Inspector {
   bool HasEnded(const std::string& container, int status) const;
   // It runs an image's health check, and can leave it out: an older nerdctl does neither.
   bool CanLeaveOutHealthCheck() const;
-  void Remove(const std::string& container) const;
+  // Whether the engine had it, and has removed it.
+  bool Remove(const std::string& container) const;
 
  private:
   std::string Ask(const std::vector<std::string>& words, size_t most_output = size_t{1} << 20) const;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ namespace {
 
 constexpr double kSecondsToRemove = 60;
 constexpr std::string_view kWorkName = ".cudnn-ci-run.";
+constexpr char kNote[] = "container-asked-for";
+constexpr time_t kSecondsToCome = 3600;  // of an image of many GiB, on a disk that copies it
 constexpr mode_t kForAnyUser = 0777;
 
 std::string HostName() {
@@ -99,6 +102,12 @@ bool ReadOwner(const std::string& file, std::string* host, pid_t* pid, std::stri
   return *pid > 0;
 }
 
+// Whether the container of a run's folder may be under way: its engine was asked for it a short while ago.
+bool MayStillCome(const std::string& folder) {
+  struct stat st {};
+  return stat((folder + "/" + kNote).c_str(), &st) == 0 && time(nullptr) - st.st_mtime < kSecondsToCome;
+}
+
 }  // namespace
 
 bool IsOurs(const std::string& path) {
@@ -110,7 +119,7 @@ bool IsOurs(const std::string& path) {
 }
 
 OutputFolder::~OutputFolder() {
-  if (!work_.empty() && !RemoveTree(work_, kSecondsToRemove))
+  if (!work_.empty() && !keep_ && !RemoveTree(work_, kSecondsToRemove))
     Say(work_ + " could not be removed: the container left files there that belong to another user");
 }
 
@@ -159,8 +168,12 @@ Status OutputFolder::Make(const std::string& folder, bool attestation, bool summ
   return written ? Status() : Status(Error{work_ + " cannot be written"});
 }
 
+void OutputFolder::NoteContainer() const {
+  (void)WriteFileAtomically(work_ + "/" + kNote, "the engine was asked to create the container\n");
+}
+
 void OutputFolder::RemoveAbandoned(
-    const std::function<void(const std::string& token)>& remove_container) const {
+    const std::function<bool(const std::string& token)>& remove_container) const {
   for (const std::string& name : NamesIn(path_)) {
     std::string host, token;
     pid_t pid = 0;
@@ -169,7 +182,7 @@ void OutputFolder::RemoveAbandoned(
       continue;
     if (host != HostName() || kill(pid, 0) == 0 || errno == EPERM || Exists("/proc/" + std::to_string(pid)))
       continue;
-    remove_container(token);
+    if (!remove_container(token) && MayStillCome(folder)) continue;
     (void)RemoveTree(folder, kSecondsToRemove);
   }
 }

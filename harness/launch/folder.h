@@ -39,9 +39,14 @@ class OutputFolder {
   }                                                     // in it, open to the container, whoever runs there
   std::string made() const { return work_ + "/made"; }  // what is to be published
 
+  // From here on the engine may have the run's container, or be creating it.
+  void NoteContainer() const;
+  // The run's folder stays: the engine may still be creating the container. The next run removes both.
+  void Keep() { keep_ = true; }
   // A launcher that was killed hard leaves its folder, and its container running: those of a launcher of this
-  // machine that is no more are removed. `remove_container` is told the name's token.
-  void RemoveAbandoned(const std::function<void(const std::string& token)>& remove_container) const;
+  // machine that is no more are removed. `remove_container` is told the name's token, and returns whether
+  // there was one; where there was none, and may be one yet, the folder stays for the run after this.
+  void RemoveAbandoned(const std::function<bool(const std::string& token)>& remove_container) const;
 
   // Collects into made() what the container has left: the journal, with at most 1000 attachments that it
   // names, of 16 MiB each and 256 MiB in all. `confirmed`: with the bounds of a run that is believed; else
@@ -57,6 +62,7 @@ class OutputFolder {
   Status Make(const std::string& folder, bool attestation, bool summary, const RunWords& run);
 
   std::string path_, work_;
+  bool keep_ = false;
   ReportLocks locks_;
 };
 

@@ -28,7 +28,9 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr size_t kKeptOfStderr = size_t{1} << 20;
 constexpr size_t kPiece = 4096;  // what a pipe that can be written takes at once
-constexpr double kOpenAfterEnd = 5, kStopMargin = 30, kAfterStop = 10;
+constexpr size_t kPendingAfterEnd = size_t{1} << 20;
+constexpr double kOpenAfterEnd = 5, kShownAfterEnd = 60, kStopMargin = 30, kAfterStop = 10;
+constexpr double kPauseAfterFailure = 0.25, kPauseAfterStop = 1, kGraceOfCreation = 1;
 
 int64_t In(double seconds) { return MonotonicNs() + static_cast<int64_t>(seconds * 1e9); }
 
@@ -71,10 +73,11 @@ pid_t Start(const std::string& path, const std::vector<std::string>& words, int 
   return failed == 0 ? pid : -1;
 }
 
-// Whether the child has ended; then *status is how, as a shell has it.
-bool HasEnded(pid_t pid, int* status) {
+// Whether the child has ended; then *status is how, as a shell has it, and *killed whether by a signal.
+bool HasEnded(pid_t pid, int* status, bool* killed) {
   int raw = 0;
   if (waitpid(pid, &raw, WNOHANG) != pid) return false;
+  *killed = *killed || WIFSIGNALED(raw);
   *status = WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
   return true;
 }
@@ -95,6 +98,37 @@ class Tail {
   std::string bytes_;
 };
 
+// What is read from a program and shown as it comes.
+struct Passage {
+  Fd from;
+  int to = -1;               // -1: it is not shown
+  std::string pending = {};  // read and not shown yet: a piece at most, as long as the program runs
+  bool unprinted = false;
+
+  pollfd ToRead(size_t most_pending) const {
+    return {pending.size() <= most_pending ? from.get() : -1, POLLIN, 0};
+  }
+  pollfd ToWrite() const { return {pending.empty() ? -1 : to, POLLOUT, 0}; }
+
+  std::string Take() {
+    char buffer[kPiece];
+    const ssize_t got = read(from.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) return "";
+    if (got <= 0) return from.Close(), "";
+    std::string piece(buffer, static_cast<size_t>(got));
+    if (to >= 0) pending += piece;
+    return piece;
+  }
+
+  void Show() {
+    const ssize_t done = write(to, pending.data(), std::min(pending.size(), kPiece));
+    if (done < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    // Without a reader there is nothing to tell.
+    unprinted = unprinted || (done < 0 && errno != EPIPE);
+    pending.erase(0, done < 0 ? pending.size() : static_cast<size_t>(done));
+  }
+};
+
 // A program that runs, and all that is waited for meanwhile.
 class Running {
  public:
@@ -102,12 +136,13 @@ class Running {
 
   Ended ToItsEnd() {
     if (!Begin()) return std::move(ended_);
-    while (pid_ > 0 || (IsOpen() && MonotonicNs() < drained_until_)) {
+    while (pid_ > 0 || IsOpen()) {
       Wait();
       if (cancel_->Take()) Stop("cancelled by " + SignalName(cancel_->signal()));
       Look();
     }
-    if (stopper_ > 0) kill(stopper_, SIGKILL), waitpid(stopper_, nullptr, 0);
+    EndStopper();
+    ended_.unprinted = printed_.unprinted;
     ended_.said = tail_.Take();
     return std::move(ended_);
   }
@@ -116,9 +151,8 @@ class Running {
   bool Begin() {
     Pipe output, error;
     const Fd null = OpenNullDevice();
-    const int to = call_.output == Output::kOurs   ? -1
-                   : call_.output == Output::kKept ? output.write.get()
-                                                   : null.get();
+    const bool is_terminals = call_.output == Output::kOurs && isatty(STDOUT_FILENO) == 1;
+    const int to = is_terminals ? -1 : call_.output == Output::kDropped ? null.get() : output.write.get();
     const std::string path = call_.program.empty() ? FindProgram(call_.words[0]) : call_.program;
     pid_ = error.write.valid() && output.write.valid() ? Start(path, call_.words, to, error.write.get()) : -1;
     if (pid_ < 0) {
@@ -126,28 +160,40 @@ class Running {
       if (call_.shown) Say(call_.words[0] + " cannot be started: " + strerror(errno));
       return false;
     }
-    said_ = std::move(error.read);
+    said_ = {std::move(error.read), call_.shown ? STDERR_FILENO : -1};
     if (call_.output == Output::kKept) output_ = std::move(output.read);
+    if (call_.output == Output::kOurs && !is_terminals) printed_ = {std::move(output.read), STDOUT_FILENO};
     if (call_.seconds > 0) end_at_ = In(call_.seconds);
     return true;
   }
 
   // Something of what it has said and printed is not taken yet, or may still come.
-  bool IsOpen() const { return said_.valid() || output_.valid() || !pending_.empty(); }
+  bool IsOpen() const {
+    const int64_t now = MonotonicNs();
+    const bool may_come = said_.from.valid() || printed_.from.valid() || output_.valid();
+    const bool is_pending = !said_.pending.empty() || !printed_.pending.empty();
+    return (may_come && now < drained_until_) || (is_pending && now < shown_until_);
+  }
 
   // Until something can be read, has ended, or is due.
   void Wait() {
-    // What it says is read when it can be shown, so that no more than a piece is ever held.
+    // What it says is read when it can be shown; what is left at its end is all read.
+    const size_t most = pid_ > 0 ? 0 : kPendingAfterEnd;
     pollfd fds[] = {{cancel_->fd(), POLLIN, 0},
                     {output_.get(), POLLIN, 0},
-                    {pending_.empty() ? said_.get() : -1, POLLIN, 0},
-                    {pending_.empty() ? -1 : STDERR_FILENO, POLLOUT, 0}};
-    const int64_t due = std::min({end_at_, kill_at_, stop_until_, pid_ > 0 ? kNever : drained_until_});
+                    said_.ToRead(most),
+                    printed_.ToRead(most),
+                    said_.ToWrite(),
+                    printed_.ToWrite()};
+    const int64_t due = std::min({end_at_, kill_at_, stop_until_, again_at_, drained_until_, shown_until_});
     const int64_t left = due == kNever ? kNever : std::max<int64_t>(0, due - MonotonicNs()) / 1'000'000 + 1;
     if (poll(fds, std::size(fds), static_cast<int>(std::min<int64_t>(left, 60'000))) <= 0) return;
     if (fds[1].revents != 0) TakeOutput();
-    if (fds[2].revents != 0) TakeWords();
-    if (fds[3].revents != 0) Show();
+    if (fds[2].revents != 0) tail_.Add(said_.Take());
+    if (fds[3].revents != 0) (void)printed_.Take();
+    if (fds[4].revents != 0) said_.Show();
+    if (fds[5].revents != 0) printed_.Show();
+    if (pid_ <= 0 && (fds[4].revents | fds[5].revents) != 0) shown_until_ = In(kShownAfterEnd);
   }
 
   void TakeOutput() {
@@ -160,51 +206,57 @@ class Running {
     ended_.output_cut = ended_.output_cut || size > room;
   }
 
-  void TakeWords() {
-    char buffer[kPiece];
-    const ssize_t got = read(said_.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) return;
-    if (got <= 0) return said_.Close();
-    const std::string_view piece(buffer, static_cast<size_t>(got));
-    tail_.Add(piece);
-    if (call_.shown) pending_ = piece;
-  }
-
-  void Show() {
-    const ssize_t done = write(STDERR_FILENO, pending_.data(), pending_.size());
-    if (done < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    // Without a reader there is nothing to tell.
-    pending_.erase(0, done < 0 ? pending_.size() : static_cast<size_t>(done));
-  }
-
   void Stop(const std::string& why) {
     Say(why);
-    if (pid_ <= 0) return;
-    if (!call_.stop.empty()) {
-      const Fd null = OpenNullDevice();
-      stopper_ = Start(FindProgram(call_.stop[0]), call_.stop, null.get(), null.get());
-      stop_until_ = In(call_.grace_s + kStopMargin);
+    if (pid_ <= 0) {
+      shown_until_ = 0;
+      return;
     }
-    if (stopper_ <= 0) Terminate();
+    again_until_ = In(call_.stop_again_s);
+    if (call_.stop.empty())
+      Terminate(call_.grace_s);
+    else
+      StartStopper();
   }
 
-  void Terminate() {
+  void StartStopper() {
+    const Fd null = OpenNullDevice();
+    again_at_ = kNever;
+    stopper_ = Start(FindProgram(call_.stop[0]), call_.stop, null.get(), null.get());
+    stop_until_ = In(call_.grace_s + kStopMargin);
+    if (stopper_ <= 0) Terminate(call_.grace_s);
+  }
+
+  void EndStopper() {
+    if (stopper_ > 0) kill(stopper_, SIGKILL), waitpid(stopper_, nullptr, 0);
+    stopper_ = -1;
+    stop_until_ = again_at_ = kNever;
+  }
+
+  void Terminate(double grace_s) {
+    again_at_ = kNever;
     kill(-pid_, SIGTERM);
-    kill_at_ = In(call_.grace_s);
+    kill_at_ = In(grace_s);
   }
 
   // What has ended, and what is due.
   void Look() {
-    if (pid_ > 0 && HasEnded(pid_, &ended_.status)) {
+    if (pid_ > 0 && HasEnded(pid_, &ended_.status, &ended_.unfinished)) {
       pid_ = -1;
-      end_at_ = kill_at_ = kNever;
+      end_at_ = kill_at_ = again_at_ = kNever;
       drained_until_ = In(kOpenAfterEnd);
+      shown_until_ = In(kShownAfterEnd);
+    }
+    if (pid_ <= 0 && MonotonicNs() >= drained_until_) {
+      said_.from.Close(), printed_.from.Close(), output_.Close();
+      drained_until_ = kNever;
     }
     LookAtStopper();
+    LookAtCreation();
     if (pid_ > 0 && MonotonicNs() >= end_at_) {
       end_at_ = kNever;
       ended_.out_of_time = true;
-      Terminate();
+      Terminate(call_.grace_s);
     }
     if (pid_ > 0 && MonotonicNs() >= kill_at_) {
       kill_at_ = kNever;
@@ -214,31 +266,46 @@ class Running {
 
   void LookAtStopper() {
     int status = 0;
+    bool killed = false;
     if (stopper_ <= 0) return;
     const bool late = MonotonicNs() >= stop_until_;
     if (late) kill(-stopper_, SIGKILL);
-    if (!HasEnded(stopper_, &status)) {
+    if (!HasEnded(stopper_, &status, &killed)) {
       if (late) stop_until_ = In(1);
       return;
     }
     stopper_ = -1;
     stop_until_ = kNever;
     if (pid_ <= 0) return;
-    // A container that was stopped takes its client along.
-    if (status == 0 && !late)
-      end_at_ = In(kAfterStop);
-    else
-      Terminate();
+    if (late) return Terminate(call_.grace_s);
+    is_missing_ = status != 0 && end_at_ == kNever;
+    // A container that was stopped takes its client along; one that was not started yet may start now.
+    if (status == 0 && end_at_ == kNever) end_at_ = In(kAfterStop);
+    again_at_ = In(is_missing_ ? kPauseAfterFailure : kPauseAfterStop);
+  }
+
+  // What is to be stopped is not there yet, perhaps.
+  void LookAtCreation() {
+    if (pid_ <= 0 || kill_at_ != kNever) return;
+    if (is_missing_ && (cancel_->came_again() || MonotonicNs() >= again_until_)) {
+      EndStopper();
+      ended_.unfinished = true;
+      Terminate(call_.stop_again_s > 0 ? kGraceOfCreation : call_.grace_s);
+    } else if (MonotonicNs() >= again_at_) {
+      StartStopper();
+    }
   }
 
   const Call& call_;
   Cancel* const cancel_;
   Ended ended_;
   pid_t pid_ = -1, stopper_ = -1;
-  Fd output_, said_;
+  Fd output_;
+  Passage said_, printed_;
   Tail tail_;
-  std::string pending_;  // read and not shown yet
+  bool is_missing_ = false;  // `stop` has failed last
   int64_t end_at_ = kNever, kill_at_ = kNever, stop_until_ = kNever, drained_until_ = kNever;
+  int64_t shown_until_ = kNever, again_at_ = kNever, again_until_ = 0;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ Session::Session(const Plan& plan)
 }
 
 Session::~Session() {
-  if (created_ && !removed_) inspector_.Remove(ContainerName(run_.token));
+  if (created_ && !removed_) RemoveContainer();
 }
 
 int Session::Run() {
@@ -137,7 +137,8 @@ bool Session::ChooseAnEngine() {
   }
   facts_.engine = std::get<Engine>(std::move(chosen));
   if (IsGate())
-    folder_.RemoveAbandoned([&](const std::string& token) { inspector_.Remove(ContainerName(token)); });
+    folder_.RemoveAbandoned(
+        [&](const std::string& token) { return inspector_.Remove(ContainerName(token)); });
   return cancel_.signal() == 0 || Interrupted();
 }
 
@@ -214,8 +215,19 @@ bool Session::Compose() {
   return cancel_.signal() == 0 || Interrupted();
 }
 
+void Session::RemoveContainer() {
+  const std::string name = ContainerName(run_.token);
+  removed_ = true;
+  // A client that has ended by itself has no container under way.
+  if (inspector_.Remove(name) || !ended_.unfinished) return;
+  Say("the engine may still be creating the container " + name +
+      (IsGate() ? ": the next run in this output folder removes it" : ": remove it"));
+  folder_.Keep();
+}
+
 bool Session::Start() {
   constexpr size_t kMostMatrix = size_t{4} << 20;
+  constexpr double kSecondsToCreate = 13;
   const std::string name = ContainerName(run_.token);
   created_ = true;
   if (IsGate()) {
@@ -223,6 +235,7 @@ bool Session::Start() {
         {}, "harness.not-finished", "the run did not finish", "cudnn-ci run was ended before the container."};
     (void)WriteJunit(folder_.path(), facts_, not_finished);
   }
+  folder_.NoteContainer();
   const bool to_file = options_.ask == "init" && options_.init_file != "-";
   ended_ = launch::Run({.words = command_,
                         .output = to_file ? Output::kKept : Output::kOurs,
@@ -230,6 +243,7 @@ bool Session::Start() {
                         .shown = true,
                         .seconds = 0,
                         .stop = {facts_.engine.name, "stop", "-t", std::to_string(options_.grace_s), name},
+                        .stop_again_s = kSecondsToCreate,
                         .grace_s = static_cast<double>(options_.grace_s)},
                        &cancel_);
   facts_.status = ended_.status;
@@ -240,8 +254,7 @@ bool Session::Start() {
   client_failed_ = is_nerdctls && !program_ended_;
   if (client_failed_) ended_.said = WithPlainFatal(ended_.said);
   // Before anything is read that a process of the container could still write.
-  inspector_.Remove(name);
-  removed_ = true;
+  RemoveContainer();
   return true;
 }
 
@@ -250,6 +263,11 @@ bool Session::EvaluateAnswer() {
   if (client_failed_ || ended_.status > 6 || CouldNotStart(ended_.status, ended_.said))
     return EvaluateStatus("");
   exit_code_ = ended_.status;
+  if (ended_.ok() && ended_.unprinted) {
+    Say("standard output cannot take the answer");
+    exit_code_ = 5;
+    return false;
+  }
   if (options_.ask == "init" && options_.init_file != "-" && ended_.ok()) return WriteInitFile(ended_.output);
   return true;
 }

@@ -54,6 +54,7 @@ class Session {
   bool FitsTool();
   bool Compose();
   bool Start();
+  void RemoveContainer();
   bool EvaluateGate();
   bool EvaluateAnswer();
   bool Publish();

@@ -69,7 +69,7 @@ class LauncherTest(unittest.TestCase):
             folder.mkdir(parents=True)
         shutil.copy(HERE / "docker", self.bin / "docker")
         # Only what the stand-in needs, so that no engine of this machine is found.
-        for name in "tr cat cp mv rm mkdir sed dd wc sh sleep env ln touch grep printf readlink dirname".split():
+        for name in "tr cat cp mv rm mkdir sed dd wc sh sleep env ln tee touch grep printf readlink dirname".split():
             (self.bin / name).symlink_to(shutil.which(name))
         self.tool("exit 0")
         self.put("image")
@@ -98,7 +98,7 @@ class LauncherTest(unittest.TestCase):
         if run is not None:
             self.put("run", run)
         return subprocess.Popen(self.command(*args, image=image), env={**self.env, **(env or {})}, cwd=self.dir / "cwd",
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
 
     def finish(self, process):
         stdout, stderr = process.communicate(timeout=60)
@@ -1067,6 +1067,122 @@ exit 1"""
         self.assertEqual(list(self.out.glob(".cudnn-ci-run*")), [alive])
         self.put("stopped")
         process.communicate(timeout=60)
+
+    CREATES = 'trap "" INT TERM HUP\n: >"$STANDIN/missing"\n: >"$STANDIN/running"\n'
+
+    def token(self):
+        return re.search(r"cudnn-ci-([0-9a-f]{32})", (self.standin / "calls").read_text()).group(1)
+
+    def assertRemovedByTheNextRun(self, token):
+        """What an earlier run has left: while the engine creates its container, and once it has."""
+        for missing in (True, False):
+            left = list(self.out.glob(".cudnn-ci-run*"))
+            self.assertEqual(len(left), 1)
+            if not missing:
+                (self.standin / "missing").unlink()
+            (self.standin / "calls").unlink()
+            self.assertEqual(self.launch(run=reports()).code, 0)
+            self.assertIn(f"rm\037-f\037cudnn-ci-{token}\037\n", (self.standin / "calls").read_text())
+            self.assertEqual(list(self.out.glob(".cudnn-ci-run*")), left if missing else [])
+        self.assertIn(f"cudnn-ci-{token}\n", (self.standin / "removed").read_text())
+
+    def test_a_container_that_is_still_created_is_waited_for_and_removed(self):
+        created = self.CREATES + 'sleep 2\nrm "$STANDIN/missing"\nwhile [ ! -f "$STANDIN/stopped" ]; do sleep 0.05; done\nexit 137\n'
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)):
+            with self.subTest(signal=number):
+                (self.standin / "calls").unlink(missing_ok=True)
+                (self.standin / "removed").unlink(missing_ok=True)
+                result = self.cancelled(number, created, code)
+                self.assertRed(result, code, "undetermined.cancelled", signal.Signals(number).name)
+                self.assertGreater([c[0] for c in self.calls()].count("stop"), 2)
+                self.assertEqual((self.standin / "removed").read_text(), f"cudnn-ci-{self.token()}\n")
+
+    def test_a_container_that_starts_after_it_was_stopped_is_stopped_again(self):
+        # Of one that is created and not started, engines say that it was stopped.
+        begin = time.monotonic()
+        result = self.cancelled(signal.SIGTERM, 'trap "" INT TERM\n: >"$STANDIN/running"\nsleep 1\nrm -f "$STANDIN/stopped"\n' + self.HANG + "exit 137", 143)
+        self.assertRed(result, 143, "undetermined.cancelled")
+        self.assertLess(time.monotonic() - begin, 9)
+
+    def test_a_creation_that_does_not_end_is_left_to_the_next_run(self):
+        for again, least, most in ((False, 12, 20), (True, 1, 8)):
+            with self.subTest(again=again):
+                for name in ("missing", "running", "calls"):
+                    (self.standin / name).unlink(missing_ok=True)
+                process = self.start(run=self.CREATES + "while :; do sleep 0.1; done\n")
+                self.wait_for("running")
+                begin = time.monotonic()
+                process.send_signal(signal.SIGHUP)
+                if again:
+                    time.sleep(1)
+                    process.send_signal(signal.SIGTERM)
+                result = self.finish(process)
+                self.assertEqual(result.code, 143, result.stderr)
+                self.assertTrue(least < time.monotonic() - begin < most, time.monotonic() - begin)
+                self.assertEqual(result.error()[0], "undetermined.cancelled")
+                self.assertIn(f"may still be creating the container cudnn-ci-{self.token()}: the next run", result.stderr)
+                self.assertRemovedByTheNextRun(self.token())
+
+    def test_a_hard_kill_while_the_container_is_created(self):
+        process = self.start(run=self.CREATES + 'while [ ! -f "$STANDIN/end" ]; do sleep 0.05; done\n')
+        self.wait_for("running")
+        process.kill()
+        process.wait()
+        self.assertRemovedByTheNextRun(self.token())
+        self.put("end")
+        process.communicate(timeout=60)
+
+    # --- The console -----------------------------------------------------------------------------------------------
+
+    def shown(self, *args, run, stdout, code, **more):
+        """A launch with this standard output. Returns what it has said."""
+        self.put("run", run)
+        result = subprocess.run(self.command(*args), env=self.env, cwd=self.dir / "cwd", stdout=stdout, timeout=60, **{"stderr": subprocess.PIPE, **more})
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result
+
+    @staticmethod
+    def without_a_reader():
+        reading, writing = os.pipe()
+        os.close(reading)
+        return open(writing, "w")
+
+    LINES = "for i in 1 2 3; do echo line $i || exit 1; sleep 0.2; done\n"
+
+    def test_a_console_that_takes_no_more_changes_no_verdict(self):
+        for name, stream in (("head", self.without_a_reader()), ("full", open("/dev/full", "w"))):
+            for kept in (False, True):
+                with self.subTest(stdout=name, stderr_too=kept), stream if kept else open(os.dup(stream.fileno()), "w") as out:
+                    self.shown(run=self.LINES + reports(), stdout=out, code=0, **({"stderr": subprocess.STDOUT} if kept else {}))
+                    self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
+
+    def test_a_pull_with_a_console_that_takes_no_more(self):
+        (self.standin / "image").unlink()
+        self.put("pull", self.LINES + ': >"$STANDIN/image"\n')
+        with self.without_a_reader() as out:
+            self.shown(run=reports(), stdout=out, code=0)
+
+    def test_an_answer_that_cannot_be_printed(self):
+        run = self.LINES + "exit 0\n"
+        with open("/dev/full", "w") as full, self.without_a_reader() as head:
+            self.assertIn(b"cannot take the answer", self.shown("--", "facts", run=run, stdout=full, code=5).stderr)
+            self.shown("--", "facts", run=run, stdout=head, code=0)
+
+    def test_what_the_container_prints_is_passed_on_as_it_is(self):
+        result = self.launch(run="printf '\\033[31mred\\033[0m\\n\\377'; [ -t 1 ] || printf end\nexit 1", env={"LC_ALL": "C"})
+        self.assertEqual(result.stdout, "\033[31mred\033[0m\n\udcffend")
+
+    def test_a_terminal_is_the_engines_own(self):
+        ours, theirs = os.openpty()
+        with open(theirs, "w") as out:
+            self.shown(run="[ -t 1 ] && echo terminal\nexit 1", stdout=out, code=5)
+        self.assertIn(b"terminal", os.read(ours, 1000))
+        os.close(ours)
+
+    def test_a_slow_reader_gets_all(self):
+        process = self.start(run="dd if=/dev/zero bs=1000 count=100 2>\"$STANDIN/words\" | tr '\\000' x\nexit 1")
+        time.sleep(8)
+        self.assertEqual(len(self.finish(process).stdout), 100_000)
 
     def test_the_record_holds_no_secret(self):
         values = {"HF_TOKEN": "first secret", "DB_PASSWD": "it's \\ a \"secret\"", "LONG_KEY": "first secret and more", "NO_KEY": "short",
