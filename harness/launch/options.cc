@@ -88,7 +88,7 @@ class Front {
     }
     const auto value = values_.find(name);
     if (value == values_.end())
-      return "unknown option " + name + " (see --help; arguments for cudnn-ci come after --)";
+      return "unknown option " + name + Meant(name) + " (see --help; arguments for cudnn-ci come after --)";
     std::string given = equals == std::string::npos ? "" : word.substr(equals + 1);
     const bool is_next = equals == std::string::npos && *at < words.size();
     if (is_next) given = words[(*at)++];
@@ -108,6 +108,15 @@ class Front {
 
  private:
   using Taker = std::function<Problem(const std::string&)>;
+
+  // "; did you mean '--matrix'?"; empty: nothing is near.
+  std::string Meant(const std::string& name) const {
+    std::vector<std::string> known = {"--help"};
+    for (const auto& [flag, take] : flags_) known.push_back(flag);
+    for (const auto& [option, take] : values_) known.push_back(option);
+    const std::string near = DidYouMean(name, known);
+    return near.empty() ? "" : "; did you mean '" + near + "'?";
+  }
 
   static Taker Into(std::string* place) {
     return [place](const std::string& v) {

@@ -1299,7 +1299,8 @@ exit 1"""
 
     def test_wrong_use_is_2_and_touches_nothing(self):
         for args, words in (
-            (["--engine"], "--engine needs a value"), (["--nosuch"], "unknown option --nosuch"), (["other"], "two images"),
+            (["--engine"], "--engine needs a value"), (["--nosuch"], "unknown option --nosuch (see"), (["--no-gup"], "unknown option --no-gup; did you mean '--no-gpu'? (see"),
+            (["--mtrix=x"], "unknown option --mtrix; did you mean '--matrix'? (see"), (["--hlp"], "did you mean '--help'?"), (["other"], "two images"),
             (["--tool", "/nonexistent"], "name the installed tree"), (["--matrix", "/nonexistent.json"], "no such file"),
             (["--gpu-way", "magic"], "gpus or cdi"), (["--gpus", "device=device=0"], "--gpus device=device=0: all, or indices"),
             (["--gpus", "0,"], "with commas"), (["--gpus", '"device=0,capabilities=utility"'], "with commas"), (["--gpus", "none"], "--no-gpu"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
