@@ -216,13 +216,13 @@ class Running {
     if (call_.stop.empty())
       Terminate(call_.grace_s);
     else
-      StartStopper();
+      StartStopper(call_.stop);
   }
 
-  void StartStopper() {
+  void StartStopper(const std::vector<std::string>& words) {
     const Fd null = OpenNullDevice();
     again_at_ = kNever;
-    stopper_ = Start(FindProgram(call_.stop[0]), call_.stop, null.get(), null.get());
+    stopper_ = Start(FindProgram(words[0]), words, null.get(), null.get());
     stop_until_ = In(call_.grace_s + kStopMargin);
     if (stopper_ <= 0) Terminate(call_.grace_s);
   }
@@ -278,9 +278,11 @@ class Running {
     stop_until_ = kNever;
     if (pid_ <= 0) return;
     if (late) return Terminate(call_.grace_s);
+    const bool was_missing = is_missing_;
     is_missing_ = status != 0 && end_at_ == kNever;
     // A container that was stopped takes its client along; one that was not started yet may start now.
     if (status == 0 && end_at_ == kNever) end_at_ = In(kAfterStop);
+    if (was_missing && !is_missing_ && !call_.remove.empty()) return StartStopper(call_.remove);
     again_at_ = In(is_missing_ ? kPauseAfterFailure : kPauseAfterStop);
   }
 
@@ -292,7 +294,7 @@ class Running {
       ended_.unfinished = true;
       Terminate(call_.stop_again_s > 0 ? kGraceOfCreation : call_.grace_s);
     } else if (MonotonicNs() >= again_at_) {
-      StartStopper();
+      StartStopper(call_.stop);
     }
   }
 

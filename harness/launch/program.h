@@ -25,6 +25,8 @@ struct Call {
   std::vector<std::string> stop = {};    // the command that ends what it runs, in order; empty: SIGTERM does
   // So long `stop` is repeated while it fails: what it ends may not be there yet. A second signal ends that.
   double stop_again_s = 0;
+  // What is there then has done nothing yet that it could finish: this command ends it.
+  std::vector<std::string> remove = {};
   double grace_s = 2;  // from SIGTERM to SIGKILL; `stop` takes as long, and as it needs itself
 };
 

@@ -244,6 +244,7 @@ bool Session::Start() {
                         .seconds = 0,
                         .stop = {facts_.engine.name, "stop", "-t", std::to_string(options_.grace_s), name},
                         .stop_again_s = kSecondsToCreate,
+                        .remove = {facts_.engine.name, "rm", "-f", name},
                         .grace_s = static_cast<double>(options_.grace_s)},
                        &cancel_);
   facts_.status = ended_.status;

@@ -999,14 +999,14 @@ exit 1"""
             time.sleep(0.05)
         self.fail(f"{name} never came")
 
-    def cancelled(self, number, run, expect):
-        for name in ("running", "stopped"):
+    def cancelled(self, number, run, expect, last=(["stop", "-t", "7", "cudnn-ci-TOKEN"], ["rm", "-f", "cudnn-ci-TOKEN"])):
+        for name in ("running", "stopped", "removed"):
             (self.standin / name).unlink(missing_ok=True)
         process = self.start("--grace", "7", run=run)
         self.wait_for("running")
         process.send_signal(number)
         result = self.finish(process)
-        self.assertEqual(self.calls()[-2:], [["stop", "-t", "7", "cudnn-ci-TOKEN"], ["rm", "-f", "cudnn-ci-TOKEN"]])
+        self.assertEqual(self.calls()[-2:], list(last))
         self.assertEqual(result.code, expect, result.stderr)
         return result
 
@@ -1087,15 +1087,18 @@ exit 1"""
         self.assertIn(f"cudnn-ci-{token}\n", (self.standin / "removed").read_text())
 
     def test_a_container_that_is_still_created_is_waited_for_and_removed(self):
-        created = self.CREATES + 'sleep 2\nrm "$STANDIN/missing"\nwhile [ ! -f "$STANDIN/stopped" ]; do sleep 0.05; done\nexit 137\n'
+        created = self.CREATES + 'sleep 2\nrm "$STANDIN/missing"\nwhile [ ! -f "$STANDIN/removed" ]; do sleep 0.05; done\n' \
+            'echo "No such container" >&2\nexit 125\n'
+        remove = ["rm", "-f", "cudnn-ci-TOKEN"]
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)):
             with self.subTest(signal=number):
                 (self.standin / "calls").unlink(missing_ok=True)
-                (self.standin / "removed").unlink(missing_ok=True)
-                result = self.cancelled(number, created, code)
+                begin = time.monotonic()
+                result = self.cancelled(number, created, code, last=(remove, remove))
+                self.assertLess(time.monotonic() - begin, 8)
                 self.assertRed(result, code, "undetermined.cancelled", signal.Signals(number).name)
                 self.assertGreater([c[0] for c in self.calls()].count("stop"), 2)
-                self.assertEqual((self.standin / "removed").read_text(), f"cudnn-ci-{self.token()}\n")
+                self.assertEqual((self.standin / "removed").read_text(), f"cudnn-ci-{self.token()}\n" * 2)
 
     def test_a_container_that_starts_after_it_was_stopped_is_stopped_again(self):
         # Of one that is created and not started, engines say that it was stopped.
