@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
@@ -110,9 +111,20 @@ class Command {
       Add({o_.ask});
     if (!of_.matrix->file.empty()) Add({"--matrix-root", top_ + "/matrix", "--matrix", of_.matrix->file});
     if (!of_.matrix->builtin.empty()) Add({"--matrix", of_.matrix->builtin});
+    if (TestsWithoutGpu()) Add({"--no-gpu"});
     if (o_.ask.empty()) AddIdentity(reports);
     if (!of_.matrix->inside.empty()) Add({"--matrix", Translated(of_.matrix->inside)});
     for (const std::string& word : o_.arguments) Add({Translated(word)});
+  }
+
+  // Whether cudnn-ci has to be told. It knows by the matrix that was chosen for want of a GPU, and a document
+  // needs none.
+  bool TestsWithoutGpu() const {
+    const bool is_chosen = o_.matrix.empty() && o_.matrix_behind.empty() && !of_.matrix->builtin.empty();
+    if (!o_.gpus.empty() || is_chosen || (!o_.ask.empty() && o_.ask != "list")) return false;
+    return std::none_of(o_.arguments.begin(), o_.arguments.end(), [](const std::string& word) {
+      return word == "--no-gpu" || word == "--sbom" || word.starts_with("--sbom=");
+    });
   }
 
   void AddIdentity(const std::string& reports) {

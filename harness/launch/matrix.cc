@@ -105,7 +105,7 @@ Result<MatrixChoice> OfTheTool(const std::string& name, const Tool& tool) {
 
 bool NamesContract(const Options& options) {
   return std::any_of(options.arguments.begin(), options.arguments.end(), [](const std::string& word) {
-    return word == "--auto" || word == "--sbom" || word.compare(0, 7, "--sbom=") == 0;
+    return word == "--auto" || word == "--no-gpu" || word == "--sbom" || word.compare(0, 7, "--sbom=") == 0;
   });
 }
 

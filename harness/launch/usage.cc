@@ -22,7 +22,8 @@ writes no reports: it prints, and its exit status is passed on. init writes its 
                       builtin:cu12); after --, the option can also name a file of the image
   --mount DIR         mount this folder read-only, at the same path; repeatable
   --gpus all|LIST     all, or indices or UUIDs with commas, with or without docker's device= before them (default: all)
-  --no-gpu            pass no GPU; without a matrix, test the image's files with the matrix static
+  --no-gpu            pass no GPU, and test only what needs none: with the matrix static, or the static stage of
+                      --matrix or --auto
   --gpu-way gpus|cdi  pass GPUs by --gpus or by --device nvidia.com/gpu=... (default: cdi for podman, else gpus)
   --keep-entrypoint   let the image's entrypoint start cudnn-ci (default: replace it)
   --user USER         run as this user; `caller` is the user who calls (default: the image's user)

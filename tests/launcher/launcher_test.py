@@ -453,7 +453,7 @@ class LauncherTest(unittest.TestCase):
         self.put("env", "PATH=/bin\nCUDNN_CI_PLUGIN_PATH=/evil\nMY_CUDNN_CI_X=1\nCUDNN_CI_PLANT=a=b\nCUDNN_CI_MINE=1\n")
         result = self.launch("--no-gpu", "--env", "CUDNN_CI_MINE", run=reports(), env={"CUDNN_CI_MINE": "2"})
         self.assertEqual(self.run_call(), self.expected_run(
-            "-e", "CUDNN_CI_PLUGIN_PATH=", "-e", "CUDNN_CI_PLANT=", "-e", "CUDNN_CI_MINE=", "-e", "CUDNN_CI_MINE"))
+            "-e", "CUDNN_CI_PLUGIN_PATH=", "-e", "CUDNN_CI_PLANT=", "-e", "CUDNN_CI_MINE=", "-e", "CUDNN_CI_MINE", matrix=["--no-gpu"]))
         self.assertIn(": CUDNN_CI_PLUGIN_PATH CUDNN_CI_PLANT", result.stderr)
 
     def test_the_image_does_not_choose_the_part(self):
@@ -627,7 +627,7 @@ class LauncherTest(unittest.TestCase):
             of_this_machine = 4 if named[:4] == file else 2 if "builtin:cu12" in named else 0
             with self.subTest(words=words):
                 self.assertEqual(self.launch("--no-gpu", "--", *words, "--fail-fast", run=reports()).code, 0)
-                self.assertEqual(self.run_call(), self.expected_run(*mounted, matrix=named[:of_this_machine],
+                self.assertEqual(self.run_call(), self.expected_run(*mounted, matrix=[*named[:of_this_machine], "--no-gpu"],
                                                                     arguments=[*named[of_this_machine:], "--fail-fast"]))
                 (self.standin / "calls").unlink()
 
@@ -647,16 +647,25 @@ class LauncherTest(unittest.TestCase):
                 call = [c for c in self.calls() if c[0] == "run"][-1]
                 self.assertEqual(self.before(call), place("repo/team/ci") + mounts)
 
-    def test_without_gpu_and_matrix_the_images_files_are_judged(self):
+    def test_without_gpu_only_what_needs_none_is_tested(self):
+        """With the matrix static, or the static stage of the one that is named, as by the gate itself."""
         self.matrix("static", "cu13")
-        for words, matrix in ((["--no-gpu"], "builtin:static"), ([], None), (["--no-gpu", "--matrix", "cu13"], "builtin:cu13"),
-                              (["--no-gpu", "--", "--matrix", "cu13"], "builtin:cu13"), (["--no-gpu", "--", "--auto"], None),
-                              (["--no-gpu", "--", "--matrix", "/image/own.json"], "/image/own.json")):
+        mine = self.dir / "mine.json"
+        mine.write_text(MATRIX)
+        for words, matrix, told in (
+            (["--no-gpu"], "builtin:static", 0), ([], None, 0), (["--no-gpu", "--gpus", "0"], None, 0), (["--no-gpu", "--matrix", "cu13"], "builtin:cu13", 1),
+            (["--matrix", "cu13"], "builtin:cu13", 0), (["--no-gpu", "--matrix", "static"], "builtin:static", 1), (["--no-gpu", "--matrix", str(mine)], str(mine), 1),
+            (["--no-gpu", "--", "--matrix", "cu13"], "builtin:cu13", 1), (["--no-gpu", "--", "--auto"], None, 1),
+            (["--no-gpu", "--", "--matrix", "/image/own.json"], "/image/own.json", 1), (["--no-gpu", "--matrix", "cu13", "--", "--no-gpu"], "builtin:cu13", 1),
+            (["--no-gpu", "--", "--no-gpu"], None, 1), (["--no-gpu", "--", "--sbom", "/image/sbom.json"], None, 0),
+            (["--no-gpu", "--matrix", "cu13", "--", "--sbom=/image/sbom.json"], "builtin:cu13", 0), (["--no-gpu", "--", "list"], None, 1),
+            (["--no-gpu", "--matrix", "cu13", "--", "list"], "builtin:cu13", 1), (["--no-gpu", "--", "facts"], None, 0)):
             with self.subTest(words=words):
                 result = self.launch(*words, run=reports())
                 call = [c for c in self.calls() if c[0] == "run" and c[1] != "--help"][-1]
                 self.assertEqual(call[call.index("--matrix") + 1] if "--matrix" in call else None, matrix)
-                self.assertEqual("the matrix static" in result.stderr, matrix == "builtin:static", result.stderr)
+                self.assertEqual(call[call.index("--entrypoint"):].count("--no-gpu"), told, call)
+                self.assertEqual("the matrix static" in result.stderr, words == ["--no-gpu"], result.stderr)
         # A variable that is not set is no wish for another matrix.
         for words in (["--matrix="], ["--matrix", ""], ["--filter", "x", "--matrix="]):
             with self.subTest(words=words):
