@@ -51,4 +51,14 @@ std::string LibraryPathLine(const std::vector<std::string>& names, const std::st
   return any ? EnvironmentLine("LD_LIBRARY_PATH", rest) : "";
 }
 
+std::string LibraryPathWords(const std::vector<std::string>& subject_folders) {
+  const std::string value = Environment("LD_LIBRARY_PATH");
+  const std::string users = UsersLibraryPath(value, subject_folders);
+  std::string words = "LD_LIBRARY_PATH='" + users + "'";
+  if (users == value) return words;
+  words += ", and cudnn-ci added the subject's folders ";
+  for (size_t i = 0; i < subject_folders.size(); ++i) words += (i == 0 ? "'" : ":") + subject_folders[i];
+  return words + "'";
+}
+
 }  // namespace cudnn_ci

@@ -1,4 +1,4 @@
-// The Dockerfile's line that takes another cuDNN out of LD_LIBRARY_PATH.
+// LD_LIBRARY_PATH in evidence, and the Dockerfile's line that takes another cuDNN out of it.
 #ifndef CUDNN_CI_PLUGINS_COMMON_LIBRARY_PATH_LINE_H_
 #define CUDNN_CI_PLUGINS_COMMON_LIBRARY_PATH_LINE_H_
 
@@ -12,6 +12,10 @@ namespace cudnn_ci {
 // need from there.
 std::string LibraryPathLine(const std::vector<std::string>& names, const std::string& own,
                             const std::vector<std::string>& subject_folders);
+
+// "LD_LIBRARY_PATH='/usr/lib/x'", as the image has it; behind it the folders of the subject, if cudnn-ci has
+// put them there for this process.
+std::string LibraryPathWords(const std::vector<std::string>& subject_folders);
 
 }  // namespace cudnn_ci
 

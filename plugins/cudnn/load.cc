@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/variables.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "common/shortage.h"
 #include "cudnn/contract.h"
@@ -72,8 +73,8 @@ void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
   Judge(
       ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
       [&] {
-        return JoinLines(directories) + Foreign(install) + PassedOver(install) + OnRecord(install) +
-               "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+        return JoinLines(directories) + Foreign(install) + PassedOver(install) + OnRecord(install) + "; " +
+               LibraryPathWords(ctx.SubjectFolders());
       },
       [&] { return LineForDirectories(ctx, install); });
 }
@@ -120,8 +121,8 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
                         : ""));
   if (!elsewhere.empty())
     ctx.Finding(kCudnnJitCompleted, install.main.path + " of " + install.Version() +
-                                        " would be completed with " + JoinLines(elsewhere) +
-                                        "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
+                                        " would be completed with " + JoinLines(elsewhere) + "; " +
+                                        LibraryPathWords(ctx.SubjectFolders()));
 }
 
 void JudgeVersions(Context& ctx, const CudnnInstall& install) {
@@ -172,8 +173,8 @@ struct Load {
     if (!Judge(
             ctx, install.found(), "the main library is found", kCudnnMissing,
             [&] {
-              return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +
-                     Environment("LD_LIBRARY_PATH") + "')" + OwnFolders(ctx) + CopiesElsewhere();
+              return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; " +
+                     LibraryPathWords(ctx.SubjectFolders()) + ")" + OwnFolders(ctx) + CopiesElsewhere();
             },
             [&] { return LdconfigLine({install.main.name}); })) {
       return;

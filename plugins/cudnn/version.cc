@@ -14,6 +14,7 @@
 #include "common/cudnn_loaded.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "common/overlap.h"
 #include "cudnn/contract.h"
@@ -163,7 +164,7 @@ std::string JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_ma
       ctx, usable, "cuDNN finds " + name, kCublasltUnusable,
       [&] {
         return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
-               cublas.words + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+               cublas.words + "; " + LibraryPathWords(ctx.SubjectFolders());
       },
       [&] { return cublas.line; });
   return usable ? CublasLtVersionText(version()) : "";

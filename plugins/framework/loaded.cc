@@ -77,8 +77,8 @@ void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer
     return;
   if (folders.size() > 1 || (!own.empty() && folders.count(own) == 0))
     ctx.Finding(kFrameworkCudnnForeign, name + " uses " + all +
-                                            (own.empty() ? "" : "; its own cuDNN is in " + own) +
-                                            "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
+                                            (own.empty() ? "" : "; its own cuDNN is in " + own) + "; " +
+                                            LibraryPathWords(ctx.SubjectFolders()));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, int 
 void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& package, const Needs& needs,
                 const Cure& cure) {
   if (needs.names.empty()) return;
-  const std::string where = "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+  const std::string where = "; " + LibraryPathWords(ctx.SubjectFolders());
   ctx.Log(name + ": " + package.native + " needs " + Joined(needs.names));
   const bool there = Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs exist",
                            kFrameworkLibrariesMissing,

@@ -12,6 +12,7 @@
 #include "common/driver_files.h"
 #include "common/install_line.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "common/overlap.h"
 #include "common/promise.h"
@@ -103,10 +104,10 @@ struct Load {
     if (nccl.missing() && p.Range().empty())
       ctx.Skip(CCI_SKIP_ABSENT, std::string(kNcclSoname) + ", which is optional", nccl.error());
     if (!Judge(ctx, !nccl.missing(), "the image has an NCCL", kNcclMissing,
-               [&] { return nccl.error() + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; }))
+               [&] { return nccl.error() + "; " + LibraryPathWords(ctx.SubjectFolders()); }))
       return;
     if (!Judge(ctx, nccl.loaded(), "NCCL loads", kNcclNotLoadable,
-               [&] { return nccl.error() + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; }))
+               [&] { return nccl.error() + "; " + LibraryPathWords(ctx.SubjectFolders()); }))
       return;
     try {
       JudgeVersions(ctx, nccl, p);

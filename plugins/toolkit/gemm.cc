@@ -12,6 +12,7 @@
 #include "common/device_buffers.h"
 #include "common/driver_api.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "common/promised_library.h"
 #include "compute/case_memory.h"
@@ -102,9 +103,8 @@ struct GemmCheck {
     if (cublas.load().missing || !contract.promise.OfMajor(cublas.load().major))
       ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major version",
                loaded ? cublas.path() : cublas.load().error);
-    if (!Judge(ctx, loaded, "cuBLASLt loads", kCublasUnusable, [&] {
-          return cublas.load().error + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
-        }))
+    if (!Judge(ctx, loaded, "cuBLASLt loads", kCublasUnusable,
+               [&] { return cublas.load().error + "; " + LibraryPathWords(ctx.SubjectFolders()); }))
       return;
     DriverApi driver;
     CCI_ASSERT_TRUE(driver.Load()) << driver.error();

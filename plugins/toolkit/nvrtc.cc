@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "common/nvrtc_api.h"
 #include "image/elf/elf_file.h"
@@ -59,8 +60,8 @@ struct Nvrtc {
     if (!Judge(
             ctx, loaded, "NVRTC loads", kNvrtcMissing,
             [&] {
-              return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
-                     Environment("LD_LIBRARY_PATH") + "')";
+              return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; " +
+                     LibraryPathWords(ctx.SubjectFolders()) + ")";
             },
             [&] {
               const Promise& promise = contract.promise;

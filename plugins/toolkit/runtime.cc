@@ -5,6 +5,7 @@
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_config.h"
@@ -31,7 +32,7 @@ void JudgeCublas(Context& ctx, int major) {
     return;
   }
   if (!Judge(ctx, loads, name + " loads", kCublasUnusable,
-             [&] { return error + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; })) {
+             [&] { return error + "; " + LibraryPathWords(ctx.SubjectFolders()); })) {
     return;
   }
   // The one that it took, which is loaded by now.
@@ -41,8 +42,7 @@ void JudgeCublas(Context& ctx, int major) {
   ctx.Log("cuBLAS " + RealPath(cublas.Path()) + " with " + RealPath(lt.Path()));
   if (directory != other)
     ctx.Finding(kCublasMixedDirectories, name + " is taken from " + directory + " and " + lt_name + " from " +
-                                             other + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") +
-                                             "'");
+                                             other + "; " + LibraryPathWords(ctx.SubjectFolders()));
 }
 
 struct Runtime {
@@ -66,8 +66,8 @@ struct Runtime {
     const std::vector<CudartLibrary> found = FindCudart(ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, !found.empty());
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
-               "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +
-                   Environment("LD_LIBRARY_PATH") + "'",
+               "none of " + CudartSonames() + " is on the loader's path; " +
+                   LibraryPathWords(ctx.SubjectFolders()),
                [&] { return LdconfigLine(PromisedCudartSonames(contract.promise)); })) {
       return;
     }

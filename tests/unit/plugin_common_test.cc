@@ -16,6 +16,7 @@
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/host_memory.h"
+#include "common/library_path_line.h"
 #include "common/loaded_libraries.h"
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
@@ -28,8 +29,11 @@
 namespace cudnn_ci {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class ScratchTest : public ::testing::Test {
  protected:
@@ -257,6 +261,24 @@ TEST_F(LoaderPathTest, MajorsInFoldersOfOnesOwnComeFirst) {
   EXPECT_THAT(OwnFirst({9, 8, 7}, {directory_}, soname), ElementsAre(8, 9, 7));
   EXPECT_THAT(OwnFirst({9, 8, 7}, {"/nowhere"}, soname), ElementsAre(9, 8, 7));
   EXPECT_THAT(OwnFirst({9, 8, 7}, {}, soname), ElementsAre(9, 8, 7));
+}
+
+TEST(LibraryPathWordsTest, TellWhatTheImageHasFromWhatWasAdded) {
+  const char* const own = getenv("LD_LIBRARY_PATH");
+  const std::string saved = own == nullptr ? "" : own;
+  const auto words = [](const char* value, const std::vector<std::string>& folders) {
+    setenv("LD_LIBRARY_PATH", value, 1);
+    return LibraryPathWords(folders);
+  };
+  EXPECT_EQ(words("/mine", {}), "LD_LIBRARY_PATH='/mine'");
+  EXPECT_THAT(words("/a:/b", {"/a", "/b"}), AllOf(StartsWith("LD_LIBRARY_PATH=''"), EndsWith(" '/a:/b'")));
+  EXPECT_THAT(words("/a:/mine:/b", {"/a", "/b"}),
+              AllOf(StartsWith("LD_LIBRARY_PATH='/mine'"), EndsWith(" '/a:/b'")));
+  EXPECT_EQ(words("/mine", {"/a"}), "LD_LIBRARY_PATH='/mine'") << "a process without them";
+  if (own == nullptr)
+    unsetenv("LD_LIBRARY_PATH");
+  else
+    setenv("LD_LIBRARY_PATH", saved.c_str(), 1);
 }
 
 TEST(UsersLibraryPathTest, IsWhatStandsBetweenTheSubjectsFolders) {
