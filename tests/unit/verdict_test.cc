@@ -230,6 +230,28 @@ TEST(RetryTest, WhatIsToBeRepairedIsSaid) {
   EXPECT_THAT(RetryTextOf("libc-unfit", Blame::kHarness), testing::HasSubstr("ci/bundle"));
 }
 
+// What a second runner does not change is not sent to one, nor is it the image's fault.
+TEST(RetryTest, ARunThatWasCutShortNeedsMoreOfWhatItLacked) {
+  const std::pair<const char*, Blame> causes[] = {{"time-limit", Blame::kUndetermined},
+                                                  {"part-missing", Blame::kUndetermined},
+                                                  {"out-of-memory", Blame::kImage}};
+  for (const auto& [slug, blame] : causes) {
+    RunBuilder b;
+    b.Fail("conv.a", Wrong(slug, blame));
+    EXPECT_EQ(b.Judged().retry, Retry::kUseless) << slug;
+    EXPECT_THAT(RetryTextOf(slug, blame),
+                testing::AllOf(testing::HasSubstr("first "), testing::Not(testing::HasSubstr("at fault"))));
+  }
+  EXPECT_THAT(RetryTextOf("time-limit", Blame::kUndetermined), testing::HasSubstr("--time-limit"));
+  EXPECT_THAT(RetryTextOf("out-of-memory", Blame::kImage), testing::HasSubstr("memory"));
+  for (const char* slug : {"killed-from-outside", "not-run", "subject-unreadable"})
+    EXPECT_THAT(RetryTextOf(slug, Blame::kUndetermined),
+                testing::AllOf(testing::StartsWith("yes, once"), testing::Not(testing::HasSubstr("image"))));
+  RunBuilder other;
+  other.Fail("driver.a", Wrong("out-of-memory", Blame::kRunner));
+  EXPECT_EQ(other.Judged().retry, Retry::kElsewhere) << "a runner with too little";
+}
+
 TEST(RootCauseTest, IsTheFirstInLayerOrderThenPlanOrderOfTheDecidingClass) {
   RunBuilder b;
   b.Add(FindingReported{{}, Wrong("about-run", Blame::kImage)});

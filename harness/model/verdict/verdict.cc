@@ -17,14 +17,34 @@ namespace {
 constexpr const char* kVerdicts[] = {"passed", "failed", "not_gated", "inconclusive", "interrupted"};
 constexpr const char* kRetries[] = {"not-needed", "useless", "elsewhere", "once-elsewhere", "again"};
 
-// Faults of cudnn-ci or a plugin that are not bugs to report: what has to be done first.
-constexpr std::pair<const char*, const char*> kRepairs[] = {
-    {"report-not-written", "a report could not be written; first make room for it, or choose another folder"},
-    {"plugin-load", "a plugin cannot be loaded; first repair or remove its file"},
-    {"plugin-invalid", "a plugin's declarations are invalid; first repair or remove its file"},
-    {"loader-missing",
+// Root causes that another runner does not change, and that are no bugs to report: what has to be done first.
+struct Repair {
+  Blame blame;
+  const char* slug;
+  const char* text;
+};
+constexpr Repair kRepairs[] = {
+    {Blame::kHarness, "report-not-written",
+     "a report could not be written; first make room for it, or choose another place"},
+    {Blame::kHarness, "plugin-load", "a plugin cannot be loaded; first repair or remove its file"},
+    {Blame::kHarness, "plugin-invalid",
+     "a plugin's declarations are invalid; first repair or remove its file"},
+    {Blame::kHarness, "loader-missing",
      "this cudnn-ci is for another processor than the image; use the one for the image's processor"},
-    {"libc-unfit", "this cudnn-ci was built for a newer glibc; use one that ci/bundle built"}};
+    {Blame::kHarness, "libc-unfit",
+     "this cudnn-ci was built for a newer glibc; use one that ci/bundle built"},
+    {Blame::kImage, "out-of-memory",
+     "with as little memory it fails elsewhere too; first give the job more, or let the check use less"},
+    {Blame::kUndetermined, "time-limit",
+     "it would end early again; first raise --time-limit, or split the plan with --shard"},
+    {Blame::kUndetermined, "part-missing", "first run the missing part again, then merge again"}};
+
+// What a second failure on another runner shows, if not that the image is at fault.
+constexpr std::pair<const char*, const char*> kRepeated[] = {
+    {"killed-from-outside", "find out what sends the signal"},
+    {"cancelled", "find out what ends the run"},
+    {"not-run", "find out what ends the run"},
+    {"subject-unreadable", "look at the container's mounts"}};
 
 // One error that counts, with its place for the choice of the root cause.
 struct CountedError {
@@ -188,9 +208,26 @@ VerdictKind KindOf(Blame blame) {
   return blame == Blame::kUndetermined ? VerdictKind::kInconclusive : VerdictKind::kFailed;
 }
 
-Retry RetryFor(Blame blame) {
+// Nothing where the cause is not one of them.
+const char* RepairFor(const Verdict& verdict) {
+  for (const Repair& repair : kRepairs)
+    if (verdict.root_cause && repair.blame == verdict.blame &&
+        verdict.root_cause->finding.slug == repair.slug)
+      return repair.text;
+  return nullptr;
+}
+
+Retry RetryFor(const Verdict& verdict) {
+  if (RepairFor(verdict) != nullptr) return Retry::kUseless;
+  const Blame blame = verdict.blame;
   if (blame == Blame::kRunner) return Retry::kElsewhere;
   return blame == Blame::kUndetermined ? Retry::kOnceElsewhere : Retry::kUseless;
+}
+
+const char* Repeated(const Verdict& verdict) {
+  for (const auto& [slug, text] : kRepeated)
+    if (verdict.root_cause && verdict.root_cause->finding.slug == slug) return text;
+  return "the image is at fault";
 }
 
 // Sets blame and root cause by the strongest class that has an error.
@@ -219,7 +256,7 @@ std::string RetryText(const Summary& summary, const Verdict& verdict) {
     case Retry::kElsewhere:
       return "yes, on another runner: this one is at fault, and the image was not tested";
     case Retry::kOnceElsewhere:
-      return "yes, once, on another runner: if it repeats, the image is at fault";
+      return std::string("yes, once, on another runner: if it repeats, ") + Repeated(verdict);
     case Retry::kAgain:
       return "yes: the run was interrupted" +
              (summary.cancelled ? " by " + TextOf(*summary.cancelled) : std::string()) +
@@ -227,12 +264,8 @@ std::string RetryText(const Summary& summary, const Verdict& verdict) {
     case Retry::kUseless:
       break;
   }
-  if (verdict.blame == Blame::kHarness) {
-    const std::string slug = verdict.root_cause ? verdict.root_cause->finding.slug : "";
-    for (const auto& [known, repair] : kRepairs)
-      if (slug == known) return std::string("no: ") + repair;
-    return "no: cudnn-ci or a plugin is at fault; report the bug";
-  }
+  if (const char* repair = RepairFor(verdict)) return std::string("no: ") + repair;
+  if (verdict.blame == Blame::kHarness) return "no: cudnn-ci or a plugin is at fault; report the bug";
   return verdict.blame == Blame::kMatrix ? "no: correct the matrix first"
                                          : "no: the image is at fault and would fail elsewhere too";
 }
@@ -295,7 +328,7 @@ Verdict Judge(const Summary& summary) {
   }
   verdict.kind = KindOf(verdict.blame);
   verdict.exit_code = ExitCode(verdict.blame);
-  verdict.retry = RetryFor(verdict.blame);
+  verdict.retry = RetryFor(verdict);
   return verdict;
 }
 
