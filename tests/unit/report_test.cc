@@ -239,6 +239,9 @@ TEST_F(ReportTest, ADescriptorThatTakesNothingIsAFailure) {
   b.Pass("conv.a");
   StreamReporter reporter(std::make_unique<JsonReporter>(file), file, kInJson, full.get());
   EXPECT_FALSE(reporter.Finish(b.Summarize()).ok());
+  // Of a closed one that is known from the start.
+  StreamReporter closed(std::make_unique<JsonReporter>(file), file, kInJson, -1);
+  EXPECT_NE(closed.OnEvent(b.Events().front(), b.Summarize()).error().find("closed"), std::string::npos);
 }
 
 TEST_F(ReportTest, InOnePartMeansHoweverManyCases) {

@@ -9,20 +9,31 @@
 #include "base/file.h"
 #include "report/formats/formats.h"
 #include "report/record/own_reports.h"
+#include "report/text/run_text.h"
 #include "review/compare.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::string Markdown(const RunBuilder& b) {
   const Summary summary = b.Summarize();
   RunSummaryOptions options;
-  options.reports = {"cudnn-ci-report/junit.xml"};
+  options.reports = {{"cudnn-ci-report/junit.xml", "junit"}, {"cudnn-ci-report/report.html", "html"}};
   return SummaryMarkdown(summary, Judge(summary), options);
+}
+
+// What the run says it tested under this label.
+std::string Tested(const RunBuilder& b, const std::string& label) {
+  for (const auto& [name, value] : Judged(b.Summarize()))
+    if (name == label) return value;
+  return "";
 }
 
 TEST(SummaryReport, TextsOfARunStayTexts) {
@@ -33,6 +44,51 @@ TEST(SummaryReport, TextsOfARunStayTexts) {
   EXPECT_THAT(text, HasSubstr("**evidence** ``` a``b ## heading <script>` ```\n"));
   EXPECT_THAT(text, HasSubstr("**matrix** `` `[x](http://example.com)` @everybody ("));
   EXPECT_THAT(text, Not(HasSubstr("\n## heading")));
+}
+
+TEST(SummaryReport, AReportThatIsNotThereIsNotListedAndItsOwnerActs) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  EXPECT_THAT(Markdown(b), HasSubstr("`cudnn-ci-report/report.html`"));
+  b.Add(FindingReported{
+      {}, HarnessFinding("report-not-written", "html: cannot write cudnn-ci-report/report.html: no room")});
+  const std::string text = Markdown(b);
+  EXPECT_THAT(text, HasSubstr("`cudnn-ci-report/junit.xml`"));
+  EXPECT_THAT(text, Not(HasSubstr("`cudnn-ci-report/report.html`")));
+  EXPECT_THAT(OwnerOf(b.Judged()), EndsWith(" pipeline"));
+  EXPECT_THAT(b.Judged().root_cause->finding.remedy, StartsWith("Pipeline "));
+  EXPECT_THAT(text, Not(HasSubstr("plugin")));
+}
+
+TEST(SummaryReport, WhatNobodyLookedAtIsNotCalledMissing) {
+  RunBuilder b;
+  b.run.facts.clear();
+  b.run.devices.clear();
+  b.Pass("conv.a");
+  for (const char* label : {"toolkit", "gpu", "driver", "subject"})
+    EXPECT_THAT(Tested(b, label), EndsWith(" found"));
+
+  b.Plan("plugin.facts[plugin=toolkit,subject=system]");
+  b.End("plugin.facts[plugin=toolkit,subject=system]", Errored{ErrorKind::kOutOfMemory, "used up"});
+  EXPECT_THAT(Tested(b, "toolkit"), AllOf(StartsWith("unknown"), HasSubstr("plugin.facts")));
+  for (const char* label : {"gpu", "driver", "subject"}) EXPECT_THAT(Tested(b, label), EndsWith(" found"));
+
+  RunBuilder early;
+  early.run.facts = {{"system", {{"toolkit.version", "12.4"}}}};
+  early.run.devices.clear();
+  early.plan_ended = early.finished = false;
+  early.Add(RunCancelled{CancelReason::kTimeLimit, 0});
+  EXPECT_EQ(Tested(early, "toolkit"), "12.4");
+  for (const char* label : {"gpu", "driver"}) EXPECT_THAT(Tested(early, label), StartsWith("unknown"));
+  EXPECT_THAT(Tested(early, "subject"), Not(HasSubstr("found")));
+  EXPECT_THAT(OwnerOf(early.Judged()), EndsWith(" pipeline"));
+
+  RunBuilder obstacle;  // no process could be started to look
+  obstacle.run.facts.clear();
+  obstacle.run.devices.clear();
+  obstacle.Add(FindingReported{{}, HarnessFinding("worker-not-started", "a limit")});
+  for (const char* label : {"toolkit", "gpu", "driver", "subject"})
+    EXPECT_THAT(Tested(obstacle, label), EndsWith(" looked at"));
 }
 
 TEST(SummaryReport, ComparesWithTheBaseline) {

@@ -167,7 +167,7 @@ std::string RootCauseHtml(const Summary& summary, const Verdict& verdict) {
     html +=
         Row("in", "<a class=\"mono\" href=\"#case=" + FragmentOf(id) + "\">" + HtmlLine(id, 4000) + "</a>");
   return html + TextRow("evidence", finding.detail) + TextRow("excluded", ExcludedSuspect(summary, verdict)) +
-         TextRow("who acts", OwnerOfBlame(verdict.blame)) + TextRow("what to do", finding.remedy) +
+         TextRow("who acts", OwnerOf(verdict)) + TextRow("what to do", finding.remedy) +
          CommandRow(PlaceOf(finding.where), finding.command) + Row("see", LinkHtml(finding.link)) +
          TextRow("retry", RetryText(summary, verdict)) + CommandRow("reproduce", Reproduction(summary, ref)) +
          CommandRow("with docker", ContainerReproduction(summary, ref)) + "</dl>\n";

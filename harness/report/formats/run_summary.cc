@@ -64,7 +64,7 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   }
   if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
     page->Item("excluded", other);
-  page->Item("who acts", OwnerOfBlame(verdict.blame));
+  page->Item("who acts", OwnerOf(verdict));
   if (!root.finding.remedy.empty()) page->Item("what to do", SingleLine(root.finding.remedy, 1000));
   if (!root.finding.command.empty())
     page->Verbatim(PlaceOf(root.finding.where), SingleLine(root.finding.command, 1000));
@@ -109,14 +109,19 @@ void AddEnvironment(const RunStarted& run, Page* page) {
   }
 }
 
+// Whether the report of this format could not be written.
+bool HasFailed(const Summary& summary, const std::string& format) {
+  return ("; " + summary.report_failure).find("; " + format + ": ") != std::string::npos;
+}
+
 // Where the reports are; of a statement that cannot be made, why.
 void AddReports(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                 Page* page) {
   const std::string none = options.attestation.empty() ? "" : NoStatementReason(summary, verdict);
   bool first = true;
-  for (const std::string& report : options.reports) {
-    if (!none.empty() && report == options.attestation) continue;
-    page->Verbatim(first ? "reports" : "", report);
+  for (const auto& [path, format] : options.reports) {
+    if (HasFailed(summary, format) || (!none.empty() && path == options.attestation)) continue;
+    page->Verbatim(first ? "reports" : "", path);
     first = false;
   }
   if (!none.empty()) page->Item("statement", "none: " + none);

@@ -18,6 +18,8 @@ StreamReporter::StreamReporter(std::unique_ptr<Reporter> inner, std::string file
     : inner_(std::move(inner)), file_(std::move(file)), spelling_(spelling), fd_(fd) {}
 
 Status StreamReporter::OnEvent(const Event& event, const Summary& summary) {
+  // Said at once, so that no verdict is printed that this takes back.
+  if (fd_ < 0) return Error{"standard output is closed"};
   return inner_->OnEvent(event, summary);
 }
 

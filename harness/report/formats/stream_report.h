@@ -14,7 +14,7 @@ namespace cudnn_ci {
 // cannot be taken back. Nothing in it is a command to the pipeline whose log this may be: such text is
 // spelled as the format can (pipeline_commands.h). It belongs behind every other
 // reporter, so that what it prints knows of their failures. The descriptor stays the caller's; one that
-// cannot take everything is a report that could not be written.
+// cannot take everything is a report that could not be written, and -1, a closed one, is known before.
 class StreamReporter : public Reporter {
  public:
   StreamReporter(std::unique_ptr<Reporter> inner, std::string file, const CommandSpelling& spelling, int fd);

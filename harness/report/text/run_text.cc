@@ -1,6 +1,7 @@
 // What a run says of itself. See run_text.h.
 #include "report/text/run_text.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -25,12 +26,27 @@ std::string PassedText(const Summary& summary) {
   return text;
 }
 
+// What is said in place of a fact that there is not. What nobody came to is not missing; `plugin` is the one
+// that reports it.
+std::string WhyUnknown(const Summary& summary, const char* plugin, const char* none = "not found") {
+  if (summary.cancelled && !summary.plan_end) return "unknown, as the run ended too early";
+  const auto& facts = summary.run->facts;
+  const bool is_known =
+      std::any_of(facts.begin(), facts.end(), [](const auto& of) { return !of.second.empty(); });
+  if (summary.plan_end && summary.plan_end->count == 0 && !is_known) return "not looked at";
+  const bool has_failed = std::any_of(summary.cases.begin(), summary.cases.end(), [&](const CaseRecord& c) {
+    return c.plan.check == "plugin.facts" && !std::holds_alternative<Passed>(c.outcome) &&
+           c.plan.ref.id.starts_with(std::string("plugin.facts[plugin=") + plugin + ",");
+  });
+  return has_failed ? std::string("unknown, as plugin.facts failed") : none;
+}
+
 std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
   std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
   const std::string version = FindFact(summary, subject.name, kCudnnVersionFact);
   const std::string path = FindFact(summary, subject.name, kCudnnPathFact);
-  text +=
-      version.empty() && path.empty() ? ": cuDNN not found" : ": cuDNN " + (version.empty() ? "?" : version);
+  text += ": cuDNN ";
+  text += version.empty() && path.empty() ? WhyUnknown(summary, "cudnn") : version.empty() ? "?" : version;
   return path.empty() ? text : text + " at " + path;
 }
 
@@ -71,21 +87,21 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   std::vector<std::pair<std::string, std::string>> judged;
   if (!summary.run) return judged;
   const RunStarted& run = *summary.run;
-  const auto fact_or = [&](const char* key) {
+  const auto fact_or = [&](const char* key, const char* plugin) {
     const std::string fact = FindFact(summary, "", key);
-    return fact.empty() ? std::string("not found") : fact;
+    return fact.empty() ? WhyUnknown(summary, plugin) : fact;
   };
   judged.emplace_back("image", run.image.empty() ? "unidentified" : run.image);
   for (const SubjectInfo& subject : run.subjects)
     judged.emplace_back("subject", SubjectText(summary, subject));
-  judged.emplace_back("toolkit", fact_or(kToolkitVersionFact));
+  judged.emplace_back("toolkit", fact_or(kToolkitVersionFact, "toolkit"));
   for (const DeviceInfo& device : run.devices) {
     judged.emplace_back(
         "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
   }
-  if (run.devices.empty()) judged.emplace_back("gpu", "none found");
+  if (run.devices.empty()) judged.emplace_back("gpu", WhyUnknown(summary, "driver", "none found"));
   const std::string drivers = DriversOfParts(run);
-  judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
+  judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact, "driver") : drivers);
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
                                     Beginning(run.matrix_sha256, 16) + ")");
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
@@ -114,6 +130,8 @@ std::string Headline(const Summary& summary, const Verdict& verdict) {
       break;
   }
   if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image was not tested";
+  if (verdict.root_cause && verdict.root_cause->finding.slug == "report-not-written")
+    return "FAILED: a report could not be written";
   return verdict.blame == Blame::kHarness ? "FAILED: cudnn-ci or a plugin is at fault"
                                           : "FAILED: the image is at fault";
 }
@@ -133,8 +151,11 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
   return line;
 }
 
-const char* OwnerOfBlame(Blame blame) {
-  switch (blame) {
+const char* OwnerOf(const Verdict& verdict) {
+  // Such a run needs more room or time, and not another image, plugin or matrix.
+  if (verdict.root_cause && verdict.root_cause->finding.remedy.starts_with("Pipeline owner:"))
+    return "the owner of the pipeline";
+  switch (verdict.blame) {
     case Blame::kImage:
       return "the owner of the image";
     case Blame::kRunner:

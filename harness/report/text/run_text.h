@@ -18,8 +18,8 @@ std::string Headline(const Summary& summary, const Verdict& verdict);
 // "verdict: failed (exit 1)", with ", partial: ..." and ", NOT GATING (...)" where they hold.
 std::string VerdictLine(const Summary& summary, const Verdict& verdict);
 
-// "the owner of the image".
-const char* OwnerOfBlame(Blame blame);
+// Who has to act on the root cause: "the owner of the image". A verdict that passed has no such text.
+const char* OwnerOf(const Verdict& verdict);
 
 // What the verdict is about, as (label, value): image, subjects, toolkit, gpu, driver, matrix.
 std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);
