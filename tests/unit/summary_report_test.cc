@@ -60,6 +60,19 @@ TEST(SummaryReport, AReportThatIsNotThereIsNotListedAndItsOwnerActs) {
   EXPECT_THAT(text, Not(HasSubstr("plugin")));
 }
 
+// Who acts and what to do name the same owner.
+TEST(SummaryReport, TheOwnerIsTheRemedys) {
+  for (const FindingInfo& info : HarnessFindings()) {
+    Verdict verdict;
+    verdict.blame = info.blame;
+    verdict.root_cause = RootCause{};
+    verdict.root_cause->finding.slug = info.slug;
+    const bool is_pipelines = info.remedy.starts_with("Pipeline ");
+    if (info.blame == Blame::kUndetermined && !is_pipelines) continue;
+    EXPECT_EQ(std::string_view(OwnerOf(verdict)).ends_with(" pipeline"), is_pipelines) << info.slug;
+  }
+}
+
 TEST(SummaryReport, WhatNobodyLookedAtIsNotCalledMissing) {
   RunBuilder b;
   b.run.facts.clear();

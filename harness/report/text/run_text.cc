@@ -2,7 +2,9 @@
 #include "report/text/run_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -11,6 +13,12 @@
 
 namespace cudnn_ci {
 namespace {
+
+// Findings of the tool itself that neither another image, nor another plugin or matrix, would cure.
+constexpr std::string_view kOfThePipeline[] = {
+    "report-not-written", "time-limit",    "cancelled",          "not-run",     "part-missing",
+    "image-not-judged",   "image-unknown", "platform-unfit",     "not-started", "not-finished",
+    "tool-not-started",   "tool-crashed",  "slower-not-repeated"};
 
 std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
 
@@ -152,8 +160,8 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
 }
 
 const char* OwnerOf(const Verdict& verdict) {
-  // Such a run needs more room or time, and not another image, plugin or matrix.
-  if (verdict.root_cause && verdict.root_cause->finding.remedy.starts_with("Pipeline owner:"))
+  const std::string slug = verdict.root_cause ? verdict.root_cause->finding.slug : "";
+  if (std::find(std::begin(kOfThePipeline), std::end(kOfThePipeline), slug) != std::end(kOfThePipeline))
     return "the owner of the pipeline";
   switch (verdict.blame) {
     case Blame::kImage:
