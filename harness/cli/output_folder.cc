@@ -209,10 +209,7 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
         CleanText(reports_at.empty() || path.empty() ? path : reports_at + "/" + NameOf(path)));
   };
   RunSummaryOptions screen;
-  for (const ReportFormat& format : ReportFormats())
-    if (const std::string path = PathOf(paths, format); !path.empty())
-      screen.reports.push_back({shown(path), format.name});
-  if (!paths.journal.empty()) screen.reports.push_back({shown(paths.journal), "journal"});
+  for (const std::string& path : paths.All()) screen.reports.push_back(shown(path));
   if (const auto statement = paths.reports.find(kAttestationFormat); statement != paths.reports.end())
     screen.attestation = shown(statement->second);
   return screen;

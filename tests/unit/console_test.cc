@@ -49,7 +49,7 @@ class ConsoleTest : public testing::Test {
 std::string Screen(const RunBuilder& b) {
   const Summary summary = b.Summarize();
   RunSummaryOptions options;
-  options.reports = {{"cudnn-ci-report/junit.xml", "junit"}, {"cudnn-ci-report/report.json", "json"}};
+  options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
   return RunSummary(summary, Judge(summary), options);
 }
 

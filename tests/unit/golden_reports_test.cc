@@ -22,7 +22,7 @@ namespace {
 
 RunSummaryOptions ScreenOptions() {
   RunSummaryOptions options;
-  options.reports = {{"cudnn-ci-report/junit.xml", "junit"}, {"cudnn-ci-report/report.json", "json"}};
+  options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
   return options;
 }
 

@@ -109,19 +109,14 @@ void AddEnvironment(const RunStarted& run, Page* page) {
   }
 }
 
-// Whether the report of this format could not be written.
-bool HasFailed(const Summary& summary, const std::string& format) {
-  return ("; " + summary.report_failure).find("; " + format + ": ") != std::string::npos;
-}
-
 // Where the reports are; of a statement that cannot be made, why.
 void AddReports(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                 Page* page) {
   const std::string none = options.attestation.empty() ? "" : NoStatementReason(summary, verdict);
   bool first = true;
-  for (const auto& [path, format] : options.reports) {
-    if (HasFailed(summary, format) || (!none.empty() && path == options.attestation)) continue;
-    page->Verbatim(first ? "reports" : "", path);
+  for (const std::string& report : options.reports) {
+    if (!none.empty() && report == options.attestation) continue;
+    page->Verbatim(first ? "reports" : "", report);
     first = false;
   }
   if (!none.empty()) page->Item("statement", "none: " + none);

@@ -14,12 +14,8 @@ namespace cudnn_ci {
 
 class Page;
 
-struct ReportPlace {
-  std::string path, format;  // format: the name of its reporter, "junit"
-};
-
 struct RunSummaryOptions {
-  std::vector<ReportPlace> reports;  // where the reports are; those that fail are left out
+  std::vector<std::string> reports;  // where the reports are
   std::string attestation;  // which of them is the statement, which may be missing; empty: none was asked for
   bool color = false;       // SGR sequences around the verdict
   size_t width = 110;       // columns
