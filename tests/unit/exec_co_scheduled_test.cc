@@ -127,6 +127,25 @@ TEST(CoScheduledTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
   EXPECT_TRUE(std::holds_alternative<Failed>(judge(Passed{}, AttemptMode::kConfirm).outcome));
 }
 
+// A process that prepared a case can end while another one runs it.
+TEST(CoScheduledTest, APassInASharedProcessMakesNoCrashOfThePreparationGood) {
+  Plan plan;
+  plan.cases = {OnGpu("a", Layer::kConvolution)};
+  Fold fold;
+  Cases rules(plan, fold.summary(), 0, true);
+  rules.Suspect(0, {ErrorKind::kCrashed, "SIGSEGV"}, 11);
+  AttemptResult passed;
+  passed.outcome = Passed{};
+  passed.mode = AttemptMode::kShared;
+  EXPECT_EQ(rules.Decide(passed).next, Next::kConfirm);
+  EXPECT_EQ(rules.NextOf(0).mode, AttemptMode::kConfirm);
+  passed.mode = AttemptMode::kConfirm;
+  const Decision decision = rules.Decide(passed);
+  EXPECT_TRUE(std::holds_alternative<Failed>(decision.outcome));
+  ASSERT_EQ(decision.findings.size(), 1u);
+  EXPECT_EQ(decision.findings[0].slug, "order-dependent");
+}
+
 // Nor of the device to a warm worker that had such a one beside it.
 TEST(CoScheduledTest, AWarmWorkersMemoryIsAskedAgainAloneWhereTheDeviceWasShared) {
   const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};

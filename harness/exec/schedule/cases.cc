@@ -117,6 +117,7 @@ CaseFinished Cases::Take(size_t i, Outcome outcome) {
 }
 
 Decision Cases::AfterShared(const AttemptResult& result, bool good, History* history) {
+  if (good && confirm_ && history->suspicion) return {Next::kConfirm, {}, {}};  // of its preparation
   if (!confirm_ || good) return {Next::kFinal, result.outcome, {}};
   Bad bad = Describe(result);
   history->concurrent = result.concurrent || IsCoScheduled(plan_.cases[result.case_index]);
