@@ -95,11 +95,12 @@ TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
   GoldenMessages golden("gate.txt");
   for (const std::string name : {"report.json", "junit.xml"}) {
     GateRun run;
-    run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+    run.Matrix(Entry("fixture.held"));
     const pid_t pid = run.Start();
-    while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+    run.WaitForEvent("AttemptStarted");
     run.Write("theirs", "somebody's");
     std::filesystem::rename(run.Path("theirs"), run.Path("report/" + name));
+    run.Release();
     const GateResult result = run.Wait(pid);
     EXPECT_EQ(result.exit_code, 5) << result.out;
     EXPECT_EQ(run.Read("report/" + name), "somebody's");
@@ -112,9 +113,9 @@ TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
 
 TEST(Adversary, AReportUnderTheNameOfALockIsRefusedAndTheLockStays) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t pid = run.Start();
-  while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+  run.WaitForEvent("AttemptStarted");
   const std::string lock = "report/.junit.xml.cudnn-ci-lock";
   GateMessages golden(run);
   for (const char* option : {"--junit", "--json"}) {
@@ -126,6 +127,7 @@ TEST(Adversary, AReportUnderTheNameOfALockIsRefusedAndTheLockStays) {
     EXPECT_EQ(run.Command({"--matrix", "matrix.json", option, lock, "--nonsense"}).exit_code, 2);
     EXPECT_TRUE(run.Exists(lock));
   }
+  run.Release();
   EXPECT_EQ(run.Wait(pid).exit_code, 0);
   EXPECT_FALSE(run.Exists(lock));
 }
@@ -188,12 +190,13 @@ TEST(Adversary, OneFileUnderTwoNamesIsOneFile) {
 
 TEST(Adversary, TwoRunsDoNotShareAReportFile) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t first = run.Start({"--junit", "shared.xml"});
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   const GateResult second = run.Command({"--matrix", "matrix.json", "--junit", "./shared.xml"});
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_THAT(GateMessages(run).Row("--junit", second.err), HasSubstr(" ./shared.xml"));
+  run.Release();
   EXPECT_EQ(run.Wait(first).exit_code, 0);
   EXPECT_THAT(run.Read("shared.xml"), HasSubstr("PASSED"));
   EXPECT_FALSE(run.Exists(".shared.xml.cudnn-ci-lock")) << "the lock went with the run";
@@ -204,10 +207,11 @@ TEST(Adversary, NoReportIsGreenBesideOneThatCouldNotBeWritten) {
   run.Matrix(Entry("fixture.pass"));
   std::filesystem::create_directory(run.Path("json"));
   // While the run goes on, a folder takes the place of report.json.
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1000})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t gate = run.Start({"--json", "json/report.json"});
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   std::filesystem::create_directories(run.Path("json/report.json/inside"));
+  run.Release();
   const GateResult result = run.Wait(gate);
   EXPECT_EQ(result.exit_code, 5) << result.out;
   EXPECT_THAT(result.junit, HasSubstr("report-not-written"));
@@ -240,12 +244,13 @@ TEST(Adversary, AFullDiskBehindTheConsoleIsAFailedReportInEveryReport) {
 
 TEST(Adversary, TwoRunsDoNotShareAFolder) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t first = run.Start();
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   const GateResult second = run.Run();
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_THAT(second.err, HasSubstr("another run"));
+  run.Release();
   EXPECT_EQ(run.Wait(first).exit_code, 0) << "the first run's reports are its own";
 }
 
@@ -318,10 +323,11 @@ TEST(Adversary, AJournalThatCannotBeReadLeavesNoReportsOfBefore) {
 
 TEST(Adversary, AJournalThatIsTakenAwayDuringTheRunIsARedRun) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1000})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t gate = run.Start();
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   unlink(run.Path("report/journal.jsonl").c_str());
+  run.Release();
   const GateResult result = run.Wait(gate);
   EXPECT_EQ(result.exit_code, 5);
   EXPECT_EQ(result.report["root_cause"]["slug"], "report-not-written");
@@ -384,11 +390,9 @@ TEST(Adversary, ASignalWhilePluginsAreDiscoveredEndsTheRunAndItsReports) {
 
 TEST(Adversary, AnInterruptedRunIsRedEvenIfItOnlyReports) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 5000})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t pid = run.Start({"--report-only"});
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos;
-       ++i)
-    usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   kill(pid, SIGTERM);
   EXPECT_EQ(run.Wait(pid).exit_code, 143);
 }

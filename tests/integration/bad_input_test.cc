@@ -351,10 +351,11 @@ TEST(BadUsage, OfAnotherCommandOrADryRunTouchesNoReport) {
 
 TEST(BadUsage, LeavesTheReportsOfARunThatIsGoingOn) {
   GateRun run;
-  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  run.Matrix(Entry("fixture.held"));
   const pid_t first = run.Start();
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   EXPECT_EQ(run.Command({"--output-dir", "report", "--nonsense"}).exit_code, 2);
+  run.Release();
   const GateResult result = run.Wait(first);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.junit, HasSubstr("verdict"));

@@ -151,7 +151,7 @@ TEST(Inherited, SignalsThatAreIgnoredOrBlockedStillEndARun) {
               "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
               "os.execv(sys.argv[1], sys.argv[1:])"});
   const pid_t pid = run.Start();
-  while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+  run.WaitForEvent("AttemptStarted");
   kill(pid, SIGTERM);
   EXPECT_EQ(run.Wait(pid).exit_code, 143);
 }

@@ -182,6 +182,13 @@ pid_t GateRun::Start(const std::vector<std::string>& arguments) {
   return Spawn(all);
 }
 
+void GateRun::WaitForEvent(const std::string& kind) const {
+  const std::string wanted = "\"ev\":\"" + kind + "\"";
+  const timespec pause{0, 5'000'000};
+  for (int i = 0; i < 12'000 && Read("report/journal.jsonl").find(wanted) == std::string::npos; ++i)
+    nanosleep(&pause, nullptr);
+}
+
 GateResult GateRun::Wait(pid_t pid) {
   GateResult result;
   int status = 0;

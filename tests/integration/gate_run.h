@@ -71,6 +71,10 @@ class GateRun {
   pid_t Start(const std::vector<std::string>& arguments = {});
   // The same of Command.
   pid_t StartCommand(const std::vector<std::string>& arguments) { return Spawn(arguments); }
+  // Until the journal tells of an event; after long enough for the slowest machine without it.
+  void WaitForEvent(const std::string& kind) const;
+  // Ends the cases of fixture.held.
+  void Release() const { Write("release", ""); }
   GateResult Wait(pid_t pid);
   // The contents of report/.
   void ReadReports(GateResult* result) const;

@@ -27,14 +27,6 @@ void Pause(double seconds) {
   nanosleep(&t, nullptr);
 }
 
-// Waits until the journal tells of an event.
-void WaitFor(const GateRun& run, const std::string& event) {
-  for (int i = 0;
-       i < 2000 && run.Read("report/journal.jsonl").find("\"ev\":\"" + event + "\"") == std::string::npos;
-       ++i)
-    Pause(0.005);
-}
-
 std::string Numbers(int count) {
   std::string list;
   for (int i = 0; i < count; ++i) list += (i ? ", " : "") + std::to_string(i);
@@ -59,7 +51,7 @@ TEST(Stopped, ARunIsNotChargedForTheTimeInWhichNothingOfItRan) {
   GateRun run;
   run.Matrix(Entry("fixture.steady", R"("params": {"naps": 50})"), 3);  // takes 1 s
   const pid_t pid = run.Start();
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   StopForAWhile(run, 3.5);
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
@@ -71,7 +63,7 @@ TEST(Stopped, ACaseThatHangsTimesOutAfterThePauseToo) {
   GateRun run;
   run.Matrix(Entry("fixture.hang"), 3);
   const pid_t pid = run.Start();
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   StopForAWhile(run, 4);
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
@@ -83,7 +75,7 @@ TEST(Stopped, ACaseAloneIsCharged) {
   GateRun run;
   run.Matrix(Entry("fixture.steady"), 3);
   const pid_t pid = run.Start();
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   for (const pid_t worker : run.Left())
     if (worker != pid) kill(worker, SIGSTOP);
   const GateResult result = run.Wait(pid);
@@ -97,7 +89,7 @@ TEST(Stopped, ThePauseCountsTowardsTheTimeLimitOfTheWholeRun) {
   GateRun run;
   run.Matrix(Entry("fixture.steady", R"("params": {"naps": 500})"), 60);
   const pid_t pid = run.Start({"--time-limit", "5"});
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   StopForAWhile(run, 6);
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 6) << result.out << result.err;
@@ -110,7 +102,7 @@ TEST_P(Signals, EndTheWorkersAndFinishEveryReport) {
   GateRun run;
   run.Matrix(kLong);
   const pid_t pid = run.Start({"--junit-profile", "strict"});
-  WaitFor(run, "AttemptStarted");
+  run.WaitForEvent("AttemptStarted");
   kill(pid, GetParam());
   const GateResult result = run.Wait(pid);
   EXPECT_EQ(result.exit_code, 128 + GetParam());
@@ -129,9 +121,9 @@ TEST(Interruption, ASecondSignalKillsAtOnce) {
   GateRun run;
   run.Matrix(Entry("fixture.hang", R"("params": {"ignore_term": true})"), 100);
   const pid_t pid = run.Start({"--grace", "600"});
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   kill(pid, SIGINT);
-  WaitFor(run, "RunCancelled");
+  run.WaitForEvent("RunCancelled");
   kill(pid, SIGINT);
   const GateResult result = run.Wait(pid);  // ctest's limit is shorter than the grace
   EXPECT_EQ(result.exit_code, 130);
@@ -280,7 +272,7 @@ TEST(Interruption, AfterSigkillAnOrdinaryUsersRunLeavesNothingHiddenAlive) {
   }
   run.Matrix(Entry("fixture.fork_many", R"("params": {"count": 3})"));
   const pid_t pid = run.Start();
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   Pause(0.3);
   if (geteuid() == 0) {  // harness, guardian, worker and what it forked, all of which root can see
     EXPECT_EQ(run.Left().size(), 6u);
@@ -297,7 +289,7 @@ TEST(Interruption, AfterSigkillAGuardianThatWasStoppedEndsWhatIsLeft) {
   run.Set("TMPDIR", run.Path("tmp"));
   run.Matrix(Entry("fixture.fork_many", R"("params": {"count": 3})"));
   const pid_t pid = run.Start();
-  WaitFor(run, "Step");
+  run.WaitForEvent("Step");
   Pause(0.3);
   int stopped = 0;
   for (const pid_t one : run.Left()) {

@@ -63,9 +63,7 @@ TEST(Schemas, HoldForAPassAndForEveryEndOfARun) {
   EXPECT_EQ(run.Run({"--time-limit", "2"}).exit_code, 6);
   ExpectValid(run);
   const pid_t pid = run.Start();
-  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos;
-       ++i)
-    usleep(5000);
+  run.WaitForEvent("AttemptStarted");
   kill(pid, SIGTERM);
   EXPECT_EQ(run.Wait(pid).exit_code, 143);
   ExpectValid(run);
