@@ -1,10 +1,13 @@
 // Looking at the image. See image_look.h.
 #include "cli/image_look.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "image/contents/environment_packages.h"
 #include "image/contents/environments.h"
 #include "image/contents/folder_list.h"
@@ -13,6 +16,7 @@
 #include "image/contents/programs.h"
 #include "image/contents/resolve.h"
 #include "image/contents/toolkits.h"
+#include "image/contents/unreadable_folders.h"
 #include "image/loader/loader_files.h"
 #include "model/matrix/matrix.h"
 #include "model/record/notice_list.h"
@@ -118,6 +122,15 @@ void AddPrograms(const FoundEnvironments& found, const Variables& variables, con
   }
 }
 
+// Where nothing is found, the reason may lie anywhere; else in what the image itself says is in use.
+void AddUnreadable(const Variables& variables, CandidateLook* look) {
+  const bool found = !look->subjects.empty() || !look->in_loader.empty();
+  const std::vector<std::string> folders = UnreadableFolders(variables, !found);
+  if (!folders.empty())
+    look->warnings.push_back({NoticeCode::kFoldersUnreadable,
+                              {{"user", static_cast<int64_t>(geteuid())}, {"folders", Join(folders, ", ")}}});
+}
+
 // The environments that use no GPU.
 std::vector<PythonEnvironment> Others(const FoundEnvironments& found, const PackageNames& names,
                                       const LookingAt& looking_at) {
@@ -178,6 +191,7 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
     described->push_back(std::move(environment));
   }
   AddPrograms(found, variables, names, looking_at, &look);
+  AddUnreadable(variables, &look);
   const bool cuda_alone = !look.in_loader.empty() && look.subjects.empty() && look.beside.empty();
   if (cuda_alone) look.for_cpu = ForCpu(found, names, looking_at);
   return look;

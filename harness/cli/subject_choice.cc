@@ -82,6 +82,9 @@ void Collected::FindSubjects(Session* session) {
   if (!matrix.default_subjects) return;
   if (LoaderIsTested(discovery_.facts, resolved_.candidates_.Found())) {
     if (resolved_.chosen_.looked_) LeaveOutPromisesOfLoader();
+    // Of all that the search left out, only this says that the image cannot use what it has.
+    for (const Notice& notice : resolved_.candidates_.warnings)
+      if (notice.code == NoticeCode::kFoldersUnreadable) resolved_.warnings_.push_back(notice);
     return;
   }
   if (session->MustEnd() || !discovery_.abandoned.empty()) return;

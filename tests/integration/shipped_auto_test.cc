@@ -1,4 +1,6 @@
 // What --auto judges, and by which matrix, in the images that there are.
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "environments_test.h"
@@ -331,6 +333,38 @@ TEST_F(AutoTest, WithoutLibrariesThereIsNothingToJudge) {
     EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
     EXPECT_EQ(AboutRun(r), std::vector<std::string>{"nothing-to-judge"});
   }
+}
+
+// The image's own user sees nothing of what lies there, and neither does a test that runs as it.
+TEST_F(AutoTest, FoldersThatTheUserMayNotReadAreNamed) {
+  if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
+  MakeEnvironment("closed/venv");
+  chmod(gate().folder().c_str(), 0777);
+  chmod(gate().Path("closed").c_str(), 0700);
+  gate().Before({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"});
+  const auto warnings = [](const GateResult& r) { return r.report["warnings"].dump(); };
+  EXPECT_THAT(warnings(Auto()), Not(HasSubstr("/closed")));
+  Set("VIRTUAL_ENV", gate().Path("closed/venv"));
+  EXPECT_THAT(warnings(Auto()), AllOf(HasSubstr(" 65534 "), HasSubstr("/closed"), Not(HasSubstr("/venv"))));
+}
+
+// Where nothing is found, what could not be looked into is named, whoever uses it.
+TEST_F(AutoTest, FoldersThatMayHideAllThatIsTestedAreNamed) {
+  if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
+  MakeEnvironment("home/closed");
+  chmod(gate().folder().c_str(), 0777);
+  chmod(gate().Path("home/closed").c_str(), 0700);
+  Set("HOME", gate().Path("home"));
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  std::vector<std::string> words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  words.insert(words.end(), {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"});
+  gate().Before(words);
+  const auto warns = [this] {
+    return Auto().report["warnings"].dump().find("/home/closed") != std::string::npos;
+  };
+  EXPECT_FALSE(warns()) << "the loader finds what is tested";
+  UseFakes({});
+  EXPECT_TRUE(warns());
 }
 
 // llama.cpp, an inference server: CUDA lies beside the program, and nothing of it where the loader looks.

@@ -1,7 +1,11 @@
 // "subjects": "auto": which environments of an image count, and what they are called.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "image/contents/environments.h"
+#include "image/contents/unreadable_folders.h"
 #include "shipped_knowledge.h"
 #include "subject_tree.h"
 
@@ -135,6 +139,39 @@ TEST_F(EnvironmentsTest, MoreThanAMatrixMayNameAreCutOffAndSaid) {
   const FoundEnvironments found = FindEnvironments({}, PackageNamesOf(ShippedKnowledge()), root_);
   EXPECT_EQ(found.subjects.size(), 31u);
   EXPECT_EQ(found.count, 33u);
+}
+
+// Looks as a user who is not root, in a process of its own, and compares what it finds, joined by commas.
+void ExpectUnreadable(const std::string& root, const Variables& environment, bool usual_places,
+                      const std::string& wanted) {
+  const auto look = [&] {
+    if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) _exit(2);
+    std::vector<std::string> below;
+    for (const std::string& folder : UnreadableFolders(environment, usual_places, root))
+      if (folder.starts_with(root + "/")) below.push_back(folder.substr(root.size() + 1));
+    fprintf(stderr, "found: %s.", Join(below, ",").c_str());
+    _exit(0);
+  };
+  EXPECT_EXIT(look(), testing::ExitedWithCode(0), "found: " + wanted + "\\.");
+}
+
+TEST_F(EnvironmentsTest, FoldersThatTheUserMayNotReadAreFound) {
+  chmod(root_.c_str(), 0755);
+  for (const char* folder : {"opt/venv/bin", "root/.venv/bin", "app/list", "app/enter", "deep/in/it"})
+    Folder(folder);
+  File("opt/key");
+  for (const char* closed : {"opt/venv", "root", "opt/key", "deep/in"}) chmod(At(closed).c_str(), 0000);
+  chmod(At("app/list").c_str(), 0444);
+  chmod(At("app/enter").c_str(), 0111);
+  ExpectUnreadable(root_, {}, true, "app/enter,app/list,opt/venv,root");
+  ExpectUnreadable(root_, {}, false, "");
+  const std::string path =
+      At("root/.venv/bin") + ":" + At("app") + ":" + At("opt/key") + ":" + At("none") + ":relative";
+  ExpectUnreadable(root_, {{"PATH", path}}, false, "root");
+  ExpectUnreadable(root_, {{"LD_LIBRARY_PATH", At("deep/in/it")}}, false, "deep/in");
+  ExpectUnreadable(root_, {{"VIRTUAL_ENV", At("opt/venv")}}, false, "opt/venv");
+  for (const char* closed : {"opt/venv", "root", "app/list", "app/enter", "deep/in"})
+    chmod(At(closed).c_str(), 0755);
 }
 
 }  // namespace

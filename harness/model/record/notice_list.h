@@ -49,6 +49,7 @@ enum class NoticeCode : int {
   kSubjectsFound,
   kEnvironmentsCut,
   kEnvironmentsNotSearched,
+  kFoldersUnreadable,
   kFolderNotSearched,
   kSubjectTooLarge,
   kImageUnidentified,
@@ -140,6 +141,9 @@ inline constexpr NoticeText kNotices[] = {
      "tested; name those that matter"},
     {NoticeCode::kEnvironmentsNotSearched, "environments-cut",
      "\"subjects\": \"auto\": the image has more folders than are searched; name the subjects that matter"},
+    {NoticeCode::kFoldersUnreadable, "folders-unreadable",
+     "user {user} may not read {folders}: nothing there is tested; run as a user who may, or change the "
+     "permissions"},
     {NoticeCode::kFolderNotSearched, "subject-cut",
      "subject {subject}: {folder} is not searched: its name has a separator, or the subject has too many "
      "folders"},
