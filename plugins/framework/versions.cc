@@ -105,6 +105,13 @@ struct Cure {
   std::string words, line;
 };
 
+// "nvidia-cublas-cu12", but not "nvidia-curand".
+bool NamesACuda(const std::string& package) {
+  const std::size_t at = package.rfind("-cu");
+  const std::string major = at == std::string::npos ? "" : package.substr(at + 3);
+  return !major.empty() && major.find_first_not_of("0123456789") == std::string::npos;
+}
+
 // The extras by which a package requires what it needs for this CUDA: "cuda" and "cudnn".
 std::set<std::string> ExtrasFor(const FrameworkPackage& package, int cuda) {
   std::set<std::string> extras;
@@ -112,7 +119,7 @@ std::set<std::string> ExtrasFor(const FrameworkPackage& package, int cuda) {
     const std::string name = text.substr(0, text.find_first_of(" ;<>=~!["));
     const std::size_t extra = text.find("extra"), quote = text.find_first_of("'\"", extra);
     if (extra == std::string::npos || quote == std::string::npos) continue;
-    const bool without_suffix = cuda >= 13 && name.rfind("-cu") == std::string::npos;
+    const bool without_suffix = cuda >= 13 && !NamesACuda(name);
     if (!name.ends_with("-cu" + std::to_string(cuda)) && !without_suffix) continue;
     extras.insert(text.substr(quote + 1, text.find(text[quote], quote + 1) - quote - 1));
   }
@@ -120,7 +127,8 @@ std::set<std::string> ExtrasFor(const FrameworkPackage& package, int cuda) {
 }
 
 // A package of cuDNN for another CUDA has the folder in which the one that is wanted would lie.
-Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, int cuda, const Answer& answer) {
+Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, const Needs& needs, int cuda,
+                  const Answer& answer) {
   const std::string wanted = "nvidia-cudnn-cu" + std::to_string(cuda);
   const CudnnPackageInfo* other = nullptr;
   for (const CudnnPackageInfo& one : answer.cudnn_packages) {
@@ -129,7 +137,7 @@ Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, int 
     other = &one;
   }
   if (cuda == 0) return {};
-  if (other)
+  if (other && std::any_of(needs.names.begin(), needs.names.end(), IsCudnnLibrary))
     return {"; cuDNN for CUDA " + std::to_string(cuda) + " is missing too, and " + wanted +
                 " would replace the files of " + other->name + " " + other->version +
                 ": install the build of " + name +
@@ -238,6 +246,20 @@ void JudgeReplaced(Context& ctx, const std::string& name, const FrameworkPackage
   }
 }
 
+// Where no Python package has a cuDNN, as in an image that leaves it to the system, it gets the loader's.
+void JudgeLoaders(Context& ctx, const Framework& framework, const FrameworkPackage& package,
+                  const Answer& answer) {
+  const auto required = RequirementOnCudnn(package);
+  if (!required || required->optional || !answer.cudnn_packages.empty()) return;
+  const int major = CudaMajor(required->version);
+  const std::string found = RealPath(ResolveLibrary(CudnnSoname(major)));
+  const std::string version = found.empty() ? "" : VersionOfFiles(DirectoryOf(found), major);
+  const std::string unfit = WhyCudnnUnfit(framework, required->version, version);
+  Judge(ctx, unfit.empty(), "the cuDNN that the loader finds is one that it can use", kFrameworkCudnnUnfit,
+        NameOf(framework, answer) + " requires cuDNN " + required->version +
+            ", no package of cuDNN is installed, and the loader finds " + found + ": " + unfit);
+}
+
 void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPackage& package,
                   const Answer& answer) {
   const std::string name = NameOf(framework, answer);
@@ -256,13 +278,14 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   JudgeDriver(ctx, name, cuda);
   JudgeReplaced(ctx, name, package, libraries);
   JudgeNeeds(ctx, name, package, needs,
-             needs.missing.empty() ? Cure() : CureForNeeds(name, package, cuda, answer));
+             needs.missing.empty() ? Cure() : CureForNeeds(name, package, needs, cuda, answer));
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
   const auto replaced = mismatch.empty() ? std::nullopt : ReplacedCudnn(cuda, answer.cudnn_packages);
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,
         name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch +
             (replaced ? replaced->overlap.words : ""),
         [&] { return replaced ? replaced->overlap.line : ""; });
+  if (framework.takes_package && !wanted) JudgeLoaders(ctx, framework, package, answer);
   if (!framework.takes_package || !wanted || !mismatch.empty()) return;
   const std::string unfit = WhyCudnnUnfit(framework, wanted->cudnn.version, wanted->package.version);
   std::string line;

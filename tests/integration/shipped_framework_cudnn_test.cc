@@ -197,6 +197,19 @@ TEST_F(FrameworkVersions, OfAnExtraThatNobodyAskedForAreNotMissed) {
               Mentions("TensorFlow 9.9.9", "cuDNN 9.3.0.75", "nvidia-cudnn-cu12 9.1.0.70"));
 }
 
+// As where the packages of cuDNN were removed because the system has one.
+TEST_F(FrameworkVersions, OfTheSystemsCudnnAreComparedWhereNoPackageHasOne) {
+  Take("cudnn_graph_old", "libcudnn_graph.so.9");
+  Take("cudnn", "libcudnn.so.9");
+  Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.14.0.64");
+  EXPECT_EQ(Framework("versions").Outcome(), "passed");
+  Install("torch", "9.9.9+cu130", kPinned);
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "9.19.0.56", libraries() + "/libcudnn.so.9",
+                                   "cuDNN 9.14.0 is older"));
+}
+
 TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
   Install("torch", "9.9.9+cu130", kPinned);
   InstallCudnn(13, "9.19.0.56");
@@ -287,6 +300,11 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
   r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
   EXPECT_THAT(r.Detail(), HasSubstr("'onnxruntime-gpu[cuda]==1.23.0'"));
+  // Since CUDA 13 the packages have no suffix, and the names of many begin with "cu".
+  Install("onnxruntime-gpu", "1.23.0", "nvidia-curand; extra == \"cuda\"");
+  EXPECT_THAT(Framework("versions").Detail(), HasSubstr("'onnxruntime-gpu[cuda]==1.23.0'"));
+  Install("onnxruntime-gpu", "1.23.0", "nvidia-curand-cu12; extra == \"cuda\"");
+  EXPECT_THAT(Framework("versions").Detail(), Not(HasSubstr("[cuda]")));
   InstallCudnn(13, "9.19.0.56");
   r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
@@ -302,6 +320,23 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
                                     "/ctranslate2.libs/libctranslate2-1234"
                                     ".so.4.0.0 needs libcublas.so.99, "));
   EXPECT_EQ(Severities(r), "framework-libraries-missing:error framework-cudnn-absent:warning ");
+}
+
+// Later releases of CTranslate2 need none: another framework's, for whichever CUDA, is none of its business.
+TEST_F(FrameworkLibraries, OfCudnnAreNamedOnlyToWhoNeedsThem) {
+  PutCtranslate2();
+  const std::string file = site() + "/ctranslate2.libs/libctranslate2-1234.so.4.0.0",
+                    cudnn = "libcudnn.so.99";
+  std::stringstream content;
+  content << std::ifstream(file, std::ios::binary).rdbuf();
+  std::string bytes = content.str();
+  for (size_t at = bytes.find(cudnn); at != std::string::npos; at = bytes.find(cudnn))
+    bytes.replace(at, cudnn.size(), std::string(cudnn.size(), '_'));
+  std::ofstream(file, std::ios::binary) << bytes;
+  InstallCudnn(13, "9.19.0.56");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("needs libcublas.so.99, "), Not(HasSubstr("cuDNN"))));
 }
 
 // CTranslate2 opens cuDNN when a model first convolves. ONNX Runtime links it, and cannot be loaded without.

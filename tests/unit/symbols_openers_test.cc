@@ -269,64 +269,6 @@ TEST_F(SymbolsOpenersTest, ACopyWhereTheLoaderDoesNotLookSoftensNothing) {
   EXPECT_TRUE(hidden.faults.at(0).hidden);
 }
 
-// TensorFlow 2.16.1 names one of the folders alone.
-TEST_F(SymbolsOpenersTest, TensorflowOpensByItsOwnRunPath) {
-  const std::string framework = site_ + "tensorflow/libtensorflow_framework.so.2";
-  std::string all = "-Wl,--enable-new-dtags,-rpath,'$ORIGIN/../nvidia/cuda_runtime/lib'";
-  Library(framework, "int tf;", all);
-  EXPECT_THAT(Judge().faults, IsEmpty());  // without a GPU's libraries
-  Library(site_ + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
-  for (const std::string name :
-       {"cublas/lib/libcublas.so.12", "cublas/lib/libcublasLt.so.12", "cufft/lib/libcufft.so.11",
-        "cusolver/lib/libcusolver.so.11", "cusparse/lib/libcusparse.so.12", "cudnn/lib/libcudnn.so.8"})
-    Library(site_ + "nvidia/" + name, "int a;");
-  const SymbolJudgement judgement = Judge();
-  EXPECT_EQ(LibraryOfOnly(judgement, Kind::kMissingLibrary), "libcublas.so.12");
-  EXPECT_EQ(judgement.faults.at(0).line.find("ENV LD_LIBRARY_PATH="), 0U);
-  for (const char* name : {"cublas", "cufft", "cusolver", "cusparse", "cudnn"})
-    all += std::string(",-rpath,'$ORIGIN/../nvidia/") + name + "/lib'";
-  Library(framework, "int tf;", all);
-  EXPECT_THAT(Judge().faults, IsEmpty());
-}
-
-// Both builds write the same files, and the record's hash tells whose they are.
-TEST_F(SymbolsOpenersTest, ABuildForTheCpuOnRecordExcusesNoneForGpus) {
-  const std::string framework = site_ + "tensorflow/libtensorflow_framework.so.2";
-  Library(framework, "int tf;", "-Wl,--enable-new-dtags,-rpath,'$ORIGIN/../nvidia/cuda_runtime/lib'");
-  Library(site_ + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
-  Record("tensorflow_cpu-2.20.0", {});
-  EXPECT_THAT(Judge().faults, IsEmpty());
-  Record("tensorflow-2.20.0", {"tensorflow/libtensorflow_framework.so.2"});
-  EXPECT_THAT(Kinds(Judge()), testing::Contains(Kind::kMissingLibrary));
-}
-
-TEST_F(SymbolsOpenersTest, Ctranslate2OpensByNameWhenAModelIsPutOnAGpu) {
-  const std::string cudnn = Path(site_ + "nvidia/cudnn/lib"), cublas = Path(site_ + "nvidia/cublas/lib");
-  Package("ctranslate2", "from ._ext import *\n");
-  Extension("ctranslate2/_ext.cpython-312-x86_64-linux-gnu.so");
-  EXPECT_THAT(Judge().faults, IsEmpty());  // without a GPU's libraries
-  Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
-  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kMissingLibrary, Kind::kOpenedLater));
-  // One that nobody has and one that lies where nobody looks have two cures. What is on record says for which
-  // CUDA.
-  std::filesystem::remove_all(Path(site_ + "nvidia/cudnn"));
-  Write(site_ + "pip/__init__.py", "");
-  Record("nvidia_cudnn_cu12-9.1", {});
-  Library(site_ + "nvidia/cublas/lib/libcublas.so.12", "int a;");
-  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
-  EXPECT_EQ(Judge().faults.at(0).line,
-            "RUN " + Path("venv/bin/python") +
-                " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1 && printf '%s\\n' " +
-                cudnn + " >> /etc/ld.so.conf.d/cuda-python.conf && ldconfig");
-  std::filesystem::remove_all(Path(site_ + "pip"));  // no line can be given then
-  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
-  Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
-  const SymbolJudgement judgement = Judge();
-  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kOpenedLater));
-  EXPECT_EQ(judgement.faults[0].line, "ENV LD_LIBRARY_PATH=" + cublas + ":" + cudnn);
-  EXPECT_THAT(Judge(cublas + ":" + cudnn).faults, IsEmpty());
-}
-
 // libcuml needs libraft, whose package it requires and which opens it as it is imported.
 TEST_F(SymbolsOpenersTest, ALibraryThatARequiredPackageOpensItself) {
   const std::string other = site_ + "libother/lib64/libother.so";

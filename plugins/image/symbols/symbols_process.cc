@@ -2,111 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "common/joined.h"
-#include "image/symbols/symbols_remedy.h"
+#include "image/elf/library_text.h"
 
 namespace cudnn_ci {
-namespace {
-
-namespace fs = std::filesystem;
-
-// The names in a folder that a pattern matches, sorted.
-std::vector<std::string> NamesLike(const std::string& folder, const std::string& pattern) {
-  std::vector<std::string> names;
-  std::error_code error;
-  if (pattern.find('*') == std::string::npos) {
-    if (fs::is_regular_file(folder + "/" + pattern, error)) names.push_back(pattern);
-    return names;
-  }
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (std::string name = it->path().filename().string(); GlobMatch(pattern, name))
-      names.push_back(std::move(name));
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string WithMajor(std::string text, int cuda_major) {
-  const std::size_t at = text.find('%');
-  if (at != std::string::npos) text.replace(at, 1, std::to_string(cuda_major));
-  return text;
-}
-
-// The folders that a pattern of folders means, "nvidia/cu*/lib" below `in`, sorted.
-std::vector<std::string> FoldersLike(const std::string& in, const std::string& pattern) {
-  std::vector<std::string> folders = {in};
-  std::error_code error;
-  for (const std::string& part : Split(pattern, '/')) {
-    std::vector<std::string> next;
-    for (const std::string& folder : folders) {
-      if (part.find('*') == std::string::npos) next.push_back(folder + "/" + part);
-      if (part.find('*') == std::string::npos) continue;
-      for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        if (GlobMatch(part, it->path().filename().string())) next.push_back(it->path().string());
-    }
-    std::sort(next.begin(), next.end());
-    folders = std::move(next);
-  }
-  return folders;
-}
-
-}  // namespace
-
-std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
-                                     const std::vector<std::string>& package_folders) {
-  std::vector<std::string> files;
-  for (const std::string& packages : package_folders) {
-    for (const std::string& folder : step.folders) {
-      if (cuda_major == 0 && folder.find('%') != std::string::npos) continue;
-      for (const std::string& in : FoldersLike(packages, WithMajor(folder, cuda_major)))
-        for (const std::string& name : NamesLike(in, step.name)) files.push_back(in + "/" + name);
-    }
-  }
-  return files;
-}
-
-namespace {
-
-// What the package's own file of versions says.
-BuiltFor SaidVersions(const PackageRule& rule, const std::vector<std::string>& package_folders) {
-  BuiltFor built;
-  if (rule.versions_in.empty()) return built;
-  for (const std::string& folder : package_folders)
-    for (const std::string& line : Split(ReadSmallFile(folder + "/" + rule.versions_in), '\n')) {
-      const std::size_t equals = line.find('=');
-      if (equals == std::string::npos) continue;
-      const std::string_view name = Trim(std::string_view(line).substr(0, equals));
-      if (name == rule.cuda_name && built.cuda_major == 0)
-        built.cuda_major = std::max(0, std::atoi(QuotedText(line.substr(equals)).c_str()));
-      if (name == rule.cudnn_name && built.cudnn.empty()) built.cudnn = QuotedText(line.substr(equals));
-    }
-  built.said = built.cuda_major != 0;
-  return built;
-}
-
-BuiltFor BuiltForOf(const PackageRule& rule, const SymbolRules& rules,
-                    const std::vector<std::string>& package_folders, LoaderFiles* files) {
-  if (rule.cuda_major != 0) return {rule.cuda_major};
-  BuiltFor built = SaidVersions(rule, package_folders);
-  if (built.cuda_major != 0 || rule.cuda_of.empty()) return built;
-  const std::size_t slash = rule.cuda_of.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
-  const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), {}, StepNeed::kTried};
-  for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
-    const LoaderFiles::File file = files->Open(found);
-    built.cuda_major = file.table ? rules.CudaMajorOf(file.table->needed) : 0;
-    if (built.cuda_major > 0) break;
-  }
-  return built;
-}
-
-}  // namespace
 
 SymbolProcess SymbolProcess::As(const std::string& name) const {
   return SymbolProcess(scope_, writer_, name);
@@ -161,18 +65,32 @@ bool SymbolProcess::Open(const std::string& path, bool global) {
 
 void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
 
-// The files that open what a step names; the program where the step names none that is there.
-std::vector<int> SymbolProcess::AskersOf(const OpenStep& step, const ImageFiles& image) const {
+// The files that open what a step names, of those that are there.
+std::vector<int> SymbolProcess::OpenersOf(const OpenStep& step, const ImageFiles& image) const {
   const std::vector<LoadedFile>& loaded = scope_.loaded();
-  std::vector<int> askers;
+  std::vector<int> openers;
   for (std::size_t i = 0; i < loaded.size(); ++i)
     for (const std::string& by : step.by)
       if (std::any_of(image.folders.begin(), image.folders.end(), [&](const std::string& folder) {
-            return GlobMatch(folder + "/" + by, loaded[i].file.path);
+            return GlobMatch(folder + "/" + by, Normal(loaded[i].file.path));
           }))
-        askers.push_back(static_cast<int>(i));
-  if (askers.empty()) askers.push_back(loaded.empty() ? -1 : 0);
+        openers.push_back(static_cast<int>(i));
+  return openers;
+}
+
+// The same, or the program.
+std::vector<int> SymbolProcess::AskersOf(const OpenStep& step, const ImageFiles& image) const {
+  std::vector<int> askers = OpenersOf(step, image);
+  if (askers.empty()) askers.push_back(scope_.loaded().empty() ? -1 : 0);
   return askers;
+}
+
+// Whether this release of the package does not know the library.
+bool SymbolProcess::IsUnknown(const OpenStep& step, const ImageFiles& image) const {
+  const std::vector<int> openers = step.named ? OpenersOf(step, image) : std::vector<int>();
+  return !openers.empty() && std::none_of(openers.begin(), openers.end(), [&](int at) {
+    return HasText(scope_.loaded()[at].file.path, LibraryStem(step.name));
+  });
 }
 
 // By the library's number, which its soname has where its name has none, or, of CUDA, by its folder:
@@ -219,6 +137,12 @@ std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, const Bui
   return found;
 }
 
+// Of what is missing, from this fault on, a program may never ask.
+void SymbolProcess::Soften(std::size_t begin) {
+  for (std::size_t i = begin; i < faults_.size(); ++i)
+    if (faults_[i].kind == SymbolFaultKind::kMissingLibrary) faults_[i].kind = SymbolFaultKind::kOpenedLater;
+}
+
 SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, const BuiltFor& built,
                                         const ImageFiles& image) {
   const std::vector<std::string> found = FilesFor(step, built, image);
@@ -228,6 +152,7 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, const BuiltFor& bu
   // The package goes on, and what needs the file in earnest fails by itself.
   if (step.need == StepNeed::kTried)
     for (std::size_t i = before; i < faults_.size(); ++i) faults_[i].kind = SymbolFaultKind::kUnused;
+  if (step.need == StepNeed::kPartly) Soften(before);
   return Step::kFailed;
 }
 
@@ -244,15 +169,19 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   bool goes_on = true;
   std::vector<Absent> absent;
   bool found = false;
-  bool any = std::any_of(rule.for_gpu.begin(), rule.for_gpu.end(), [&](const std::string& package) {
+  // Whether the image means it to use a GPU: a cuDNN, which has one name for every CUDA, may be another
+  // package's.
+  bool meant = std::any_of(rule.for_gpu.begin(), rule.for_gpu.end(), [&](const std::string& package) {
     return image.packages.Python(package) != nullptr;
   });
   for (const OpenStep& step : steps) {
     const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
+    if (IsUnknown(step, image)) continue;
     const Step taken = Take(step, built, image);
     if (step.need == StepNeed::kMust && taken != Step::kDone) goes_on = false;
     if (taken != Step::kNothingThere) {
       found = found || together;
+      meant = meant || (together && IsItsOwn(step, built, image));
     } else if (step.need == StepNeed::kMust) {
       faults_.push_back(NotThere(step, rule, built, image));
     } else if (together) {
@@ -260,11 +189,22 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
       FilesFor(step, built, image, &absent.back().unfit);
       std::erase_if(absent.back().elsewhere,
                     [&](const std::string& path) { return IsForOthers(path, built); });
-      any = any || (together && !absent.back().elsewhere.empty());
+      meant = meant || !absent.back().elsewhere.empty();
     }
   }
-  if (found || any) SayAbsent(absent, rule, found, built, image);
+  const std::size_t before = faults_.size();
+  if (!meant) std::erase_if(absent, [](const Absent& one) { return one.unfit.empty(); });
+  SayAbsent(absent, rule, found, built, image);
+  // CUDA of another major, which another package may use.
+  if (!meant && HasOtherUser(rule, image)) Soften(before);
   return goes_on;
+}
+
+// Whether the file of a step is for the CUDA of this package alone, as far as that is known.
+bool SymbolProcess::IsItsOwn(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const {
+  if (!built.said) return true;
+  const std::string file = FilesFor(step, built, image).front();
+  return writer_->rules().CudaMajorOf({file.substr(file.rfind('/') + 1)}) == built.cuda_major;
 }
 
 // What a step wants, and where it is looked for.
@@ -352,6 +292,16 @@ bool IsForCpu(const PackageRule& rule, const ImageFiles& image) {
 }
 
 }  // namespace
+
+// Whether another package that uses a GPU is there.
+bool SymbolProcess::HasOtherUser(const PackageRule& rule, const ImageFiles& image) const {
+  const std::vector<PackageRule>& packages = writer_->rules().packages;
+  return std::any_of(packages.begin(), packages.end(), [&](const PackageRule& other) {
+    return other.import_name != rule.import_name && !IsForCpu(other, image) &&
+           std::any_of(image.folders.begin(), image.folders.end(),
+                       [&](const std::string& folder) { return other.AppliesTo(folder); });
+  });
+}
 
 bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image) {
   const BuiltFor built = BuiltForOf(rule, writer_->rules(), image.folders, &writer_->files());

@@ -12,16 +12,9 @@
 #include "image/symbols/symbols_faults.h"
 #include "image/symbols/symbols_remedy.h"
 #include "image/symbols/symbols_rules.h"
+#include "image/symbols/symbols_steps.h"
 
 namespace cudnn_ci {
-
-// What the package of a rule was built for, as far as it is known.
-struct BuiltFor {
-  int cuda_major = 0;      // 0: not known
-  std::string cudnn = {};  // a release, "8.6.0"; empty: not known
-  // The package's own file of versions says it: what it opens has to be of these, whatever has the name.
-  bool said = false;
-};
 
 // A value: a copy is a process in the same state, without the faults of the first.
 class SymbolProcess {
@@ -67,7 +60,12 @@ class SymbolProcess {
   SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, const BuiltFor& built,
                        const ImageFiles& image) const;
   SymbolRemedies::Wanted WantedBy(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const;
+  std::vector<int> OpenersOf(const OpenStep& step, const ImageFiles& image) const;
   std::vector<int> AskersOf(const OpenStep& step, const ImageFiles& image) const;
+  bool IsUnknown(const OpenStep& step, const ImageFiles& image) const;
+  bool IsItsOwn(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const;
+  bool HasOtherUser(const PackageRule& rule, const ImageFiles& image) const;
+  void Soften(std::size_t begin);
   Step Take(const OpenStep& step, const BuiltFor& built, const ImageFiles& image);
   bool TakeMain(const PackageRule& rule, std::size_t begin, const BuiltFor& built, const ImageFiles& image);
   // False: a step that must be done is not.
@@ -82,11 +80,6 @@ class SymbolProcess {
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::size_t symbols_ = 0;
 };
-
-// The files of a folder tree that a step's folders and name mean, in order: of each folder of packages, of
-// each of the step's folders, by name.
-std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
-                                     const std::vector<std::string>& package_folders);
 
 }  // namespace cudnn_ci
 

@@ -34,6 +34,7 @@ struct OpenStep {
   std::vector<std::string> by;
   StepNeed need = StepNeed::kTried;
   bool global = false;   // RTLD_GLOBAL
+  bool named = false;    // the package opens it only if a file of `by` has the library's name as a text
   bool toolkit = false;  // its folder is one of SymbolRules::toolkit_folders too, behind the others
 };
 
