@@ -252,8 +252,11 @@ void JudgeLoaders(Context& ctx, const Framework& framework, const FrameworkPacka
   const auto required = RequirementOnCudnn(package);
   if (!required || required->optional || !answer.cudnn_packages.empty()) return;
   const int major = CudaMajor(required->version);
-  const std::string found = RealPath(ResolveLibrary(CudnnSoname(major)));
-  const std::string version = found.empty() ? "" : VersionOfFiles(DirectoryOf(found), major);
+  const std::vector<std::string> run_path =
+      package.native.empty() ? std::vector<std::string>() : ElfFile(package.native).RunPath();
+  const std::string found = RealPath(ResolveLibrary(CudnnSoname(major), run_path));
+  if (found.empty()) return;
+  const std::string version = VersionOfFiles(DirectoryOf(found), major);
   const std::string unfit = WhyCudnnUnfit(framework, required->version, version);
   Judge(ctx, unfit.empty(), "the cuDNN that the loader finds is one that it can use", kFrameworkCudnnUnfit,
         NameOf(framework, answer) + " requires cuDNN " + required->version +

@@ -106,14 +106,18 @@ Make WithTorchAudioForAnotherCuda() {
   });
 }
 
-// CTranslate2 opens cuBLAS by name when a model is put on a GPU.
+// TensorFlow for CUDA 12 opens CUDA's libraries by its own run path, where the runtime alone lies.
 Make WithCublasWhereNobodyLooks() {
   return WithExtension([](FaultTest& t) {
-    fs::create_directories(t.gate().Path(InSite("ctranslate2")));
-    t.gate().Write(InSite("ctranslate2/__init__.py"), "from ._ext import *\n");
-    Library(t, InSite("ctranslate2/_ext.cpython-311-x86_64-linux-gnu.so"),
-            "void *PyInit__ext(void) { return 0; }");
-    Library(t, InSite("nvidia/cublas/lib/libcublas.so.12"), "int a;");
+    const std::string versions = InSite("tensorflow/python/platform");
+    fs::create_directories(t.gate().Path(versions));
+    t.gate().Write(versions + "/build_info.py", "build_info = dict([('cuda_version', '12.5.1')])\n");
+    Library(t, InSite("tensorflow/libtensorflow_framework.so.2"), "int tf;",
+            "-Wl,--enable-new-dtags,-rpath,'$ORIGIN'");
+    Library(t, InSite("tensorflow/libcudart.so.12"), "int a;");
+    for (const char* name :
+         {"libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11", "libcusolver.so.11", "libcusparse.so.12"})
+      Library(t, InSite("nvidia/cublas/lib/") + name, "int a;");
   });
 }
 
@@ -135,7 +139,7 @@ std::vector<Fault> BrokenImages() {
                       }),
                       "library-damaged", {"libcutensorMg.so.2", "truncated"}),
                 Image("cublas_where_nobody_looks", WithCublasWhereNobodyLooks(), "library-missing",
-                      {"CTranslate2 opens libcublas.so.12", "nvidia/cublas/lib"})}),
+                      {"TensorFlow opens libcublas.so.12, ", "nvidia/cublas/lib"})}),
        Showing("package that replaced another", {Image("package_replaced", WithReplacedPackage(),
                                                        "package-replaced", {"mine 1.0", "mine-gpu 1.0"})}),
        Showing("extension of PyTorch for another CUDA",

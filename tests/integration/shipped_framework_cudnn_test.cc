@@ -203,11 +203,16 @@ TEST_F(FrameworkVersions, OfTheSystemsCudnnAreComparedWhereNoPackageHasOne) {
   Take("cudnn", "libcudnn.so.9");
   Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.14.0.64");
   EXPECT_EQ(Framework("versions").Outcome(), "passed");
+  Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.19.0.56; extra == \"cuda\"");
+  EXPECT_EQ(Framework("versions").Outcome(), "passed");
   Install("torch", "9.9.9+cu130", kPinned);
   const CheckOutcome r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
   EXPECT_THAT(r.Detail(), Mentions("PyTorch 9.9.9+cu130", "9.19.0.56", libraries() + "/libcudnn.so.9",
                                    "cuDNN 9.14.0 is older"));
+  // That one of another CUDA is installed is the fault then.
+  InstallCudnn(12, "9.19.0.56");
+  EXPECT_THAT(Framework("versions").Slugs(), ElementsAre("framework-cuda-mismatch"));
 }
 
 TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {

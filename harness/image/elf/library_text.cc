@@ -61,10 +61,6 @@ std::string WordBehind(const std::string& path, const std::string& marker) {
   return "";
 }
 
-bool HasText(const std::string& path, const std::string& text) {
-  return ReadOnlyData(path).find(text) != std::string::npos;
-}
-
 std::string BundledName(const std::string& name) {
   constexpr std::size_t kDigits = 8;  // of the hash
   const std::size_t so = name.find(".so"), dash = name.rfind('-', so);

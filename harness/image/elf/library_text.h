@@ -15,9 +15,6 @@ std::string VersionBehind(const std::string& path, const std::string& marker);
 // none.
 std::string WordBehind(const std::string& path, const std::string& marker);
 
-// Whether that data holds a text.
-bool HasText(const std::string& path, const std::string& text);
-
 // "libcudnn.so.8.9.7" of "libcudnn-463fd6d5.so.8.9.7", as auditwheel calls what a wheel carries with it;
 // empty: the name is not mangled.
 std::string BundledName(const std::string& name);

@@ -238,7 +238,6 @@ const std::vector<FieldFormat>& StepFields() {
       {"by", Kind::kPathPatterns, false},
       {"need", Kind::kWord, true, {"must", "together", "partly", "tried"}},
       {"global", Kind::kFlag, false},
-      {"named", Kind::kFlag, false},
       {"toolkit", Kind::kFlag, false}};
   return kFields;
 }

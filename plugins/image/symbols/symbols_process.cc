@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "common/joined.h"
-#include "image/elf/library_text.h"
 
 namespace cudnn_ci {
 
@@ -65,32 +64,20 @@ bool SymbolProcess::Open(const std::string& path, bool global) {
 
 void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
 
-// The files that open what a step names, of those that are there.
-std::vector<int> SymbolProcess::OpenersOf(const OpenStep& step, const ImageFiles& image) const {
-  const std::vector<LoadedFile>& loaded = scope_.loaded();
-  std::vector<int> openers;
-  for (std::size_t i = 0; i < loaded.size(); ++i)
-    for (const std::string& by : step.by)
-      if (std::any_of(image.folders.begin(), image.folders.end(), [&](const std::string& folder) {
-            return GlobMatch(folder + "/" + by, Normal(loaded[i].file.path));
-          }))
-        openers.push_back(static_cast<int>(i));
-  return openers;
-}
-
-// The same, or the program.
+// The files that open what a step names; the program where the step names none that is there.
 std::vector<int> SymbolProcess::AskersOf(const OpenStep& step, const ImageFiles& image) const {
-  std::vector<int> askers = OpenersOf(step, image);
-  if (askers.empty()) askers.push_back(scope_.loaded().empty() ? -1 : 0);
+  const std::vector<LoadedFile>& loaded = scope_.loaded();
+  std::vector<int> askers;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    const std::string path =
+        Normal(loaded[i].file.path);  // "ctranslate2/../ctranslate2.libs/..." of a run path
+    for (const std::string& by : step.by)
+      if (std::any_of(image.folders.begin(), image.folders.end(),
+                      [&](const std::string& folder) { return GlobMatch(folder + "/" + by, path); }))
+        askers.push_back(static_cast<int>(i));
+  }
+  if (askers.empty()) askers.push_back(loaded.empty() ? -1 : 0);
   return askers;
-}
-
-// Whether this release of the package does not know the library.
-bool SymbolProcess::IsUnknown(const OpenStep& step, const ImageFiles& image) const {
-  const std::vector<int> openers = step.named ? OpenersOf(step, image) : std::vector<int>();
-  return !openers.empty() && std::none_of(openers.begin(), openers.end(), [&](int at) {
-    return HasText(scope_.loaded()[at].file.path, LibraryStem(step.name));
-  });
 }
 
 // By the library's number, which its soname has where its name has none, or, of CUDA, by its folder:
@@ -137,10 +124,10 @@ std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, const Bui
   return found;
 }
 
-// Of what is missing, from this fault on, a program may never ask.
+// What is wrong from this fault on, a program may never come to. A damaged file is one for everybody.
 void SymbolProcess::Soften(std::size_t begin) {
   for (std::size_t i = begin; i < faults_.size(); ++i)
-    if (faults_[i].kind == SymbolFaultKind::kMissingLibrary) faults_[i].kind = SymbolFaultKind::kOpenedLater;
+    if (faults_[i].kind != SymbolFaultKind::kDamaged) faults_[i].kind = SymbolFaultKind::kOpenedLater;
 }
 
 SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, const BuiltFor& built,
@@ -176,7 +163,6 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   });
   for (const OpenStep& step : steps) {
     const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
-    if (IsUnknown(step, image)) continue;
     const Step taken = Take(step, built, image);
     if (step.need == StepNeed::kMust && taken != Step::kDone) goes_on = false;
     if (taken != Step::kNothingThere) {

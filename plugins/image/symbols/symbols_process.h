@@ -60,9 +60,7 @@ class SymbolProcess {
   SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, const BuiltFor& built,
                        const ImageFiles& image) const;
   SymbolRemedies::Wanted WantedBy(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const;
-  std::vector<int> OpenersOf(const OpenStep& step, const ImageFiles& image) const;
   std::vector<int> AskersOf(const OpenStep& step, const ImageFiles& image) const;
-  bool IsUnknown(const OpenStep& step, const ImageFiles& image) const;
   bool IsItsOwn(const OpenStep& step, const BuiltFor& built, const ImageFiles& image) const;
   bool HasOtherUser(const PackageRule& rule, const ImageFiles& image) const;
   void Soften(std::size_t begin);

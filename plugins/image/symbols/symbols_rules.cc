@@ -30,8 +30,7 @@ std::vector<OpenStep> StepsOf(const Row& rule, const char* field) {
   if (const auto list = rule.find(field); list != rule.end())
     for (const Row& step : *list)
       steps.push_back({TextsOf(step, "in"), TextOf(step, "open"), TextsOf(step, "by"),
-                       NeedOf(TextOf(step, "need")), FlagOf(step, "global"), FlagOf(step, "named"),
-                       FlagOf(step, "toolkit")});
+                       NeedOf(TextOf(step, "need")), FlagOf(step, "global"), FlagOf(step, "toolkit")});
   return steps;
 }
 

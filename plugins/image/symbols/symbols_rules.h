@@ -16,7 +16,7 @@ namespace cudnn_ci {
 // What it means that a step's file is nowhere.
 enum class StepNeed {
   kTried,     // the package goes on without it
-  kPartly,    // a part of what it does on a GPU does not work without it
+  kPartly,    // a part of what it does on a GPU does not work without it; what the file lacks is a warning
   kTogether,  // its GPU does not work without it; nothing is said of this and of kPartly if the image has the
               // file of no step of the two, as in an environment for the CPU
   kMust       // the package cannot be imported without it
@@ -34,7 +34,6 @@ struct OpenStep {
   std::vector<std::string> by;
   StepNeed need = StepNeed::kTried;
   bool global = false;   // RTLD_GLOBAL
-  bool named = false;    // the package opens it only if a file of `by` has the library's name as a text
   bool toolkit = false;  // its folder is one of SymbolRules::toolkit_folders too, behind the others
 };
 
